@@ -1,0 +1,47 @@
+#include "fuzz/wrong_kernels.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/guarded_call.h"
+#include "fuzz/faults.h"
+
+namespace wgrad::fuzz {
+namespace {
+
+std::vector<Fault> AllFaults() {
+  std::vector<Fault> all = {{{"none", "", "nothing: the control of all others", ""}, {}}};
+  for (const auto family :
+       {PaddingFaults, PlacementFaults, CountingFaults, NumericFaults, MemoryFaults, LostTermFaults}) {
+    for (Fault& fault : family()) all.push_back(std::move(fault));
+  }
+  return all;
+}
+
+const std::vector<Fault>& Faults() {
+  static const std::vector<Fault> faults = AllFaults();
+  return faults;
+}
+
+}  // namespace
+
+const std::vector<WrongKernel>& WrongKernels() {
+  static const std::vector<WrongKernel> kernels = [] {
+    std::vector<WrongKernel> all;
+    for (const Fault& fault : Faults()) all.push_back(fault.kernel);
+    return all;
+  }();
+  return kernels;
+}
+
+std::unique_ptr<Candidate> MakeWrongKernel(std::string_view name) {
+  const std::vector<Fault>& faults = Faults();
+  const auto found =
+      std::find_if(faults.begin(), faults.end(), [&](const Fault& fault) { return fault.kernel.name == name; });
+  if (found == faults.end()) return nullptr;
+  Greeting greeting{.name = "mutant:" + found->kernel.name, .version = "1"};
+  greeting.declaration.deterministic = true;
+  return MakeInProcessCandidate(std::move(greeting), KernelOf(found->recipe));
+}
+
+}  // namespace wgrad::fuzz

@@ -71,6 +71,7 @@ struct CaseJudge::Element {
   DoubleDouble sum;
   DoubleDouble abs_sum;
   bool quick = false;    // finite throughout, far from every overflow: doubles may decide where they are certain
+  double error = 0;      // |actual - S| in doubles, where quick
   double error_low = 0;  // error_low <= |actual - S| <= error_high where quick
   double error_high = 0;
   Gaps gaps{};            // around actual
@@ -162,6 +163,7 @@ void CaseJudge::JudgeElement(const JudgedRun& run, FactsEngine& engine, Element&
   if (element.quick) {
     // The first difference may round once, the second once more; S itself is known to 2^-100.
     const double error = std::fabs((actual - element.sum.high) - element.sum.low);
+    element.error = error;
     const double doubt = error * 0x1p-50 + std::fabs(element.sum.high) * 0x1p-98;
     element.error_low = std::max(0.0, error - doubt);
     element.error_high = error + doubt;
@@ -318,10 +320,12 @@ void CaseJudge::AddNumbers(FactsEngine&, Element& element) {
   }
   ElementNumbers numbers;
   numbers.correctly_rounded = CorrectlyRounded(element);
-  numbers.error = (element.error_low + element.error_high) / 2;
+  numbers.error = element.error;
   numbers.ulps = numbers.error / UlpAt(element.sum.high, out_);
   const double unit = std::ldexp(1.0, -out_.precision);
-  numbers.relative_error = numbers.error / (unit * element.abs_sum.high);
+  // Underflow loses up to n * u * N_min, which is no property of the order of summation.
+  const double underflow = static_cast<double>(element.terms) * std::ldexp(1.0, out_.min_exponent);
+  numbers.relative_error = numbers.error / (unit * (element.abs_sum.high + underflow));
   if (!input_norms_.empty()) {
     const double norm =
         input_norms_[static_cast<std::size_t>(InputChannel(problem_, element.index[2], element.index[3]))] *

@@ -16,7 +16,7 @@ struct ElementNumbers {
   double error = 0;           // |actual - exact|
   double ulps = 0;            // error in units of the last place of the exact value
   double bound_ratio = 0;     // error / bound before the store
-  double relative_error = 0;  // error / (u_out * A)
+  double relative_error = 0;  // error / (u_out * (A + n * N_min))
   double norm_error = 0;      // error / (u_out * N2)
   int sign = 0;               // of (actual - exact) * sign(exact)
   bool correctly_rounded = false;

@@ -51,7 +51,7 @@ struct Statistics {
   std::int64_t correctly_rounded = 0;
   double max_ulp = 0, mean_ulp = 0, rms_ulp = 0, p50_ulp = 0, p90_ulp = 0, p99_ulp = 0;
   double max_bound_ratio = 0;       // error / bound under the judging class
-  double max_k_a = 0;               // error / (u_out * sum of |terms|)
+  double max_k_a = 0;               // error / (u_out * (sum of |terms| + n * smallest normal number))
   double max_k_n = 0;               // error / (u_out * norm(input channel) * norm(out_backprop channel))
   double effective_bits = 0;        // -log2 of the largest error / sum of |terms|
   std::int64_t achieved_depth = 0;  // least D whose D roundings in the result's format cover every error

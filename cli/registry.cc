@@ -111,13 +111,18 @@ std::vector<CandidateListing> ListCandidates() {
   std::vector<CandidateListing> listings = {
       {"openblas", "the optimized path: unrolled images and OpenBLAS, in working precision"},
       {"reference", "the definition, exact and slow, correctly rounded"},
-      {"onednn", "oneDNN, all its variants, each in a process of its own"},
-      {"onednn:plain", "oneDNN on plain layouts"},
-      {"onednn:any", "oneDNN on the layouts that it chooses itself"},
-      {"PATH.so", "a plugin of your own (docs/plugin.md), with :VARIANT where it has several"},
   };
+  const Result<std::vector<OpenedCandidate>> onednn = OpenCandidate("onednn", CandidateSettings());
+  const std::string state = onednn.ok() ? onednn->front().greeting.version : "not available: " + onednn.error().message;
+  listings.push_back({"onednn", "oneDNN in a process of its own, all its variants (" + state + ")"});
+  if (onednn.ok()) {
+    for (const OpenedCandidate& variant : *onednn) listings.push_back({variant.argument, "one of its variants"});
+  }
+  listings.push_back({"PATH.so", "a plugin of your own (docs/plugin.md), with :VARIANT where it has several"});
   for (const fuzz::WrongKernel& kernel : fuzz::WrongKernels()) {
-    listings.push_back({std::string(kMutantPrefix) + kernel.name, "wrong on purpose: " + kernel.description});
+    const bool control = kernel.family == fuzz::FaultFamily::kControl;
+    listings.push_back({std::string(kMutantPrefix) + kernel.name,
+                        (control ? "right, for comparison: " : "wrong on purpose: ") + kernel.description});
   }
   return listings;
 }

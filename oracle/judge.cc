@@ -18,8 +18,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kShown = 5;  // worst elements kept
 
 bool WantsAdvisories(std::optional<Filling> filling) {
-  return !filling || filling == Filling::kNormal || filling == Filling::kPositive || filling == Filling::kWide ||
-         filling == Filling::kTiny;
+  return !filling || filling == Filling::kNormal || filling == Filling::kPositive || filling == Filling::kWide;
 }
 
 double Decode(DType dtype, std::uint64_t bits) {

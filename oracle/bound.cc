@@ -221,7 +221,7 @@ ErrorRange ClassBound::QuickError(const QuickFacts& facts) {
   const double low = std::max(c.alpha_low * facts.abs_sum + c.beta_low, norm_error);
   const double high =
       std::max(c.alpha_high * facts.abs_sum + c.beta_high + c.gamma_high * facts.conversion, norm_error);
-  return {low * kDown, std::nextafter(high * kUp, std::numeric_limits<double>::infinity())};
+  return {low * kDown, high * kUp + std::numeric_limits<double>::denorm_min()};
 }
 
 double ClassBound::ConversionHigh(std::int64_t terms, double input_abs, double out_backprop_abs,
@@ -236,9 +236,12 @@ double ClassBound::ConversionHigh(std::int64_t terms, double input_abs, double o
 }
 
 const Coefficients& ClassBound::CoefficientsFor(std::int64_t terms) {
+  // Neighbours mostly have equally many terms. Elements of the map stay where they are.
+  if (last_ != nullptr && last_terms_ == terms) return *last_;
   const auto found = cache_.find(terms);
-  if (found != cache_.end()) return found->second;
-  return cache_.emplace(terms, MakeCoefficients(terms)).first->second;
+  last_ = found != cache_.end() ? &found->second : &cache_.emplace(terms, MakeCoefficients(terms)).first->second;
+  last_terms_ = terms;
+  return *last_;
 }
 
 std::int64_t ClassBound::vacuous_from() const { return std::int64_t{1} << std::min(accumulator_.precision, 62); }

@@ -78,6 +78,8 @@ struct ErrorRange {
 class ClassBound {
  public:
   ClassBound(const Problem& problem, const AccuracyClass& accuracy_class, const Policy& policy);
+  ClassBound(ClassBound&&) noexcept = default;
+  ClassBound& operator=(ClassBound&&) noexcept = default;
 
   /// The data of the run that is judged next: their grid decides where sums are exact (rule E6).
   void SetData(const TensorScan& input, const TensorScan& out_backprop);
@@ -140,6 +142,8 @@ class ClassBound {
   Rational norm_factor_;  // error relative to the norm, where the class has one
   double norm_factor_value_ = 0;
   std::unordered_map<std::int64_t, Coefficients> cache_;
+  const Coefficients* last_ = nullptr;  // into cache_
+  std::int64_t last_terms_ = 0;
 };
 
 }  // namespace wgrad::oracle

@@ -21,6 +21,19 @@ bool WantsAdvisories(std::optional<Filling> filling) {
   return !filling || filling == Filling::kNormal || filling == Filling::kPositive || filling == Filling::kWide;
 }
 
+// Tensor::bits without its checks, for the loop over all elements.
+std::uint64_t BitsAt(const Tensor& tensor, std::int64_t offset) {
+  const auto at = static_cast<std::size_t>(offset);
+  switch (SizeOf(tensor.dtype())) {
+    case 2:
+      return tensor.values<std::uint16_t>()[at];
+    case 4:
+      return tensor.values<std::uint32_t>()[at];
+    default:
+      return tensor.values<std::uint64_t>()[at];
+  }
+}
+
 double Decode(DType dtype, std::uint64_t bits) {
   if (dtype == DType::kFloat32) return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   if (dtype == DType::kFloat64) return std::bit_cast<double>(bits);
@@ -34,12 +47,14 @@ struct Gaps {
 };
 
 Gaps GapsAt(double value, const FloatFormat& format) {
-  const double magnitude = std::fabs(value);
-  const double lowest = std::ldexp(1.0, format.lowest_exponent());
-  if (magnitude < std::ldexp(1.0, format.min_exponent)) return {lowest, lowest};
-  const double ulp = std::ldexp(1.0, std::ilogb(magnitude) - format.precision + 1);
-  const bool power_of_two = (std::bit_cast<std::uint64_t>(magnitude) & ((std::uint64_t{1} << 52) - 1)) == 0;
-  return {ulp, power_of_two ? std::max(ulp / 2, lowest) : ulp};
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+  const int exponent = std::max(static_cast<int>(bits >> 52 & 0x7ff) - 1023, format.min_exponent);
+  const int last_place = exponent - format.precision + 1;
+  // Below double's normal range a power of two has no exponent field of its own.
+  const double ulp = last_place < -1022 ? std::ldexp(1.0, last_place)
+                                        : std::bit_cast<double>(static_cast<std::uint64_t>(last_place + 1023) << 52);
+  const bool power_of_two = (bits & ((std::uint64_t{1} << 52) - 1)) == 0;
+  return {ulp, power_of_two && exponent > format.min_exponent ? ulp / 2 : ulp};
 }
 
 double UlpAt(double value, const FloatFormat& format) { return GapsAt(value, format).outward; }
@@ -76,6 +91,7 @@ struct CaseJudge::Element {
   Gaps gaps{};            // around actual
   double gap_to_sum = 0;  // from actual to its neighbour on S's side
   std::optional<bool> correctly_rounded = std::nullopt;
+  std::optional<ErrorRange> permitted = std::nullopt;  // by the judging class, once asked for
 };
 
 CaseJudge::CaseJudge(const Problem& problem, const Judging& judging, std::optional<Filling> filling)
@@ -132,10 +148,12 @@ void CaseJudge::PrepareChannels(const JudgedRun& run, FactsEngine& engine) {
 void CaseJudge::AddBlock(const JudgedRun& run, FactsEngine& engine, const ElementRange& range) {
   const std::unique_ptr<FactsBlock> block = engine.Sum(range);
   if (run.number == 0) CheckSample(run, *block);
+  std::vector<double> thresholds(static_cast<std::size_t>(range.size()));
+  bool undecided = false;
   std::int64_t at = 0;
   for (std::int64_t ic = range.ic_begin; ic < range.ic_end; ++ic) {
     for (std::int64_t oc = range.oc_begin; oc < range.oc_end; ++oc, ++at) {
-      const std::uint64_t bits = run.actual.bits(problem_.FilterOffset(range.kh, range.kw, ic, oc));
+      const std::uint64_t bits = BitsAt(run.actual, problem_.FilterOffset(range.kh, range.kw, ic, oc));
       Element element{*block,
                       at,
                       {range.kh, range.kw, ic, oc},
@@ -146,9 +164,13 @@ void CaseJudge::AddBlock(const JudgedRun& run, FactsEngine& engine, const Elemen
                       block->sum(at),
                       block->abs_sum(at)};
       JudgeElement(run, engine, element);
+      const double threshold = CountCoverage(element);
+      thresholds[static_cast<std::size_t>(at)] = threshold;
+      undecided = undecided || std::isfinite(threshold);
     }
   }
-  CountCoverage(engine, *block);
+  if (!undecided) return;
+  for (const std::int64_t covered : engine.CountTermsAbove(range, thresholds)) statistics_.AddCoverage(covered);
 }
 
 void CaseJudge::JudgeElement(const JudgedRun& run, FactsEngine& engine, Element& element) {
@@ -208,7 +230,7 @@ std::optional<bool> CaseJudge::AcceptsQuickly(ClassBound& bound, FactsEngine&, E
     if (CorrectlyRounded(element)) return true;
     return may_be_flushed || bound.reads_subnormals_as_zero() ? std::nullopt : std::optional<bool>(false);
   }
-  const ErrorRange permitted = bound.QuickError(QuickFactsOf(bound, element.block, element.at));
+  const ErrorRange permitted = &bound == &bound_ ? Permitted(element) : bound.QuickError(QuickFactsOf(bound, element));
   if (!std::isfinite(permitted.high)) return std::nullopt;
   const double store = bound.store() == Store::kNone      ? 0
                        : bound.store() == Store::kNearest ? element.gap_to_sum / 2
@@ -227,22 +249,27 @@ bool CaseJudge::Accepts(ClassBound& bound, FactsEngine& engine, Element& element
   return bound.Allow(ExactFacts(bound, engine, element)).Contains(element.actual, result_dtype_);
 }
 
-QuickFacts CaseJudge::QuickFactsOf(const ClassBound& bound, const FactsBlock& block, std::int64_t i) const {
+const ErrorRange& CaseJudge::Permitted(Element& element) {
+  if (!element.permitted) element.permitted = bound_.QuickError(QuickFactsOf(bound_, element));
+  return *element.permitted;
+}
+
+QuickFacts CaseJudge::QuickFactsOf(const ClassBound& bound, const Element& element) const {
+  const FactsBlock& block = element.block;
+  const ClassKind kind = bound.accuracy_class().kind;
   QuickFacts facts;
-  facts.terms = block.terms(i);
-  facts.abs_sum = block.abs_sum(i).high;
-  const double subnormal = bound.reads_subnormals_as_zero() ? block.exact_subnormal_abs_sum(i).ToDouble() : 0;
-  if (subnormal != 0 || bound.accuracy_class().kind == ClassKind::kInput) {
-    facts.conversion =
-        bound.ConversionHigh(facts.terms, block.input_abs_bound(i), block.out_backprop_abs_bound(i), subnormal);
+  facts.terms = element.terms;
+  facts.abs_sum = element.abs_sum.high;
+  const double subnormal = bound.reads_subnormals_as_zero() ? block.exact_subnormal_abs_sum(element.at).ToDouble() : 0;
+  if (subnormal != 0 || kind == ClassKind::kInput) {
+    facts.conversion = bound.ConversionHigh(element.terms, block.input_abs_bound(element.at),
+                                            block.out_backprop_abs_bound(element.at), subnormal);
   }
-  if (bound.accuracy_class().kind == ClassKind::kTensor) facts.norm = tensor_norm_;
-  if (bound.accuracy_class().kind == ClassKind::kChannel && !input_norms_.empty()) {
-    const ElementRange& range = block.range();
-    const std::int64_t width = range.oc_end - range.oc_begin;
-    const std::int64_t oc = range.oc_begin + i % width;
-    const std::int64_t c = InputChannel(problem_, range.ic_begin + i / width, oc);
-    facts.norm = input_norms_[static_cast<std::size_t>(c)] * out_backprop_norms_[static_cast<std::size_t>(oc)];
+  if (kind == ClassKind::kTensor) facts.norm = tensor_norm_;
+  if (kind == ClassKind::kChannel && !input_norms_.empty()) {
+    const std::int64_t oc = element.index[3];
+    facts.norm = input_norms_[static_cast<std::size_t>(InputChannel(problem_, element.index[2], oc))] *
+                 out_backprop_norms_[static_cast<std::size_t>(oc)];
   }
   return facts;
 }
@@ -335,7 +362,7 @@ void CaseJudge::AddNumbers(FactsEngine&, Element& element) {
   const double signed_error = element.sum.high < 0 ? -difference : difference;
   numbers.sign = signed_error > 0 ? 1 : signed_error < 0 ? -1 : 0;
   if (!numbers.correctly_rounded || bound_.store() == Store::kNone) {
-    const double bound = bound_.QuickError(QuickFactsOf(bound_, element.block, element.at)).high;
+    const double bound = Permitted(element).high;
     const double store =
         bound_.store() == Store::kNone ? 0 : element.gap_to_sum / (bound_.store() == Store::kNearest ? 2 : 1);
     const double excess = std::max(0.0, numbers.error - store);
@@ -352,7 +379,7 @@ void CaseJudge::Remember(const JudgedRun& run, FactsEngine& engine, Element& ele
   if (!wrong) return;
   if (worst_.size() == kShown && element.quick) {
     // Not worth the exact arithmetic of a finding unless it can displace the least of those shown.
-    const double bound = bound_.QuickError(QuickFactsOf(bound_, element.block, element.at)).high + element.gap_to_sum;
+    const double bound = Permitted(element).high + element.gap_to_sum;
     const double least = worst_.back().bound_ratio;
     if (!(element.error_high > bound * least * 0.5) || std::isinf(least)) return;
   } else if (worst_.size() == kShown && std::isinf(worst_.back().bound_ratio)) {
@@ -393,39 +420,30 @@ void CaseJudge::CheckSample(const JudgedRun& run, const FactsBlock& block) const
               "a sampled fast exact sum differs from the reference's");
 }
 
-double CaseJudge::CoverageThreshold(const QuickFacts& facts, double sum) {
-  const ErrorRange permitted = bound_.QuickError(facts);
-  if (bound_.store() == Store::kNone) return 2 * permitted.high;
+double CaseJudge::CoverageThreshold(Element& element) {
+  const double permitted = Permitted(element).high;
+  if (bound_.store() == Store::kNone) return 2 * permitted;
   // A lost p moves the sum by |p|; once that exceeds twice the error and the widest gap on the way, the stored values
   // differ.
   const double steps = bound_.store() == Store::kNearest ? 1 : 2;
   const double share = steps * std::ldexp(1.0, 1 - out_.precision);
-  const double gap =
-      share * (std::fabs(sum) + permitted.high) + steps * std::ldexp(1.0, std::max(-1074, out_.lowest_exponent()));
-  return (2 * permitted.high + gap) / (1 - share) * (1 + 0x1p-40);
+  const double lowest = std::ldexp(1.0, std::max(-1074, out_.lowest_exponent()));
+  const double gap = share * (std::fabs(element.sum.high) + permitted) + steps * lowest;
+  return (2 * permitted + gap) / (1 - share) * (1 + 0x1p-40);
 }
 
-void CaseJudge::CountCoverage(FactsEngine& engine, const FactsBlock& block) {
-  const double largest_product = tensor_norm_ * (1 + 0x1p-50);
-  std::vector<double> thresholds(static_cast<std::size_t>(block.range().size()), kInfinity);
-  bool undecided = false;
-  for (std::int64_t i = 0; i < block.range().size(); ++i) {
-    const std::int64_t terms = block.terms(i);
-    const DoubleDouble abs_sum = block.abs_sum(i);
-    const DoubleDouble sum = block.sum(i);
-    if (terms == 0 || block.census(i) != 0 || !std::isfinite(abs_sum.high) || !std::isfinite(sum.high)) continue;
-    const double threshold = CoverageThreshold(QuickFactsOf(bound_, block, i), sum.high);
-    if (threshold == 0) {
-      statistics_.AddCoverage(terms);
-    } else if (terms == 1) {
-      if (abs_sum.high * (1 - 0x1p-50) > threshold) statistics_.AddCoverage(1);
-    } else if (threshold < largest_product) {
-      thresholds[static_cast<std::size_t>(i)] = threshold;
-      undecided = true;
-    }
+double CaseJudge::CountCoverage(Element& element) {
+  if (element.terms == 0 || element.census != 0) return kInfinity;
+  if (!std::isfinite(element.abs_sum.high) || !std::isfinite(element.sum.high)) return kInfinity;
+  const double threshold = CoverageThreshold(element);
+  if (threshold == 0) {
+    statistics_.AddCoverage(element.terms);
+  } else if (element.terms == 1) {
+    if (element.abs_sum.high * (1 - 0x1p-50) > threshold) statistics_.AddCoverage(1);
+  } else if (threshold < tensor_norm_ * (1 + 0x1p-50)) {
+    return threshold;
   }
-  if (!undecided) return;
-  for (const std::int64_t covered : engine.CountTermsAbove(block.range(), thresholds)) statistics_.AddCoverage(covered);
+  return kInfinity;
 }
 
 void CaseJudge::Finish(CaseVerdict& verdict) const {

@@ -54,9 +54,11 @@ class CaseJudge {
   void Remember(const JudgedRun& run, FactsEngine& engine, Element& element, bool wrong);
   ElementFacts ExactFacts(const ClassBound& bound, FactsEngine& engine, const Element& element) const;
   bool CorrectlyRounded(Element& element) const;
-  void CountCoverage(FactsEngine& engine, const FactsBlock& block);
-  double CoverageThreshold(const QuickFacts& facts, double sum);
-  QuickFacts QuickFactsOf(const ClassBound& bound, const FactsBlock& block, std::int64_t i) const;
+  /// Counts the element's covered terms where that is plain, else returns the magnitude above which they are.
+  double CountCoverage(Element& element);
+  double CoverageThreshold(Element& element);
+  const ErrorRange& Permitted(Element& element);
+  QuickFacts QuickFactsOf(const ClassBound& bound, const Element& element) const;
   void PrepareChannels(const JudgedRun& run, FactsEngine& engine);
   void CheckSample(const JudgedRun& run, const FactsBlock& block) const;
 

@@ -9,10 +9,6 @@
 namespace wgrad::oracle {
 namespace {
 
-double PowerOfTwo(int exponent) {  // requires a normal result
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-}
-
 DoubleDouble TwoSum(double a, double b) {
   const double sum = a + b;
   const double part = sum - a;
@@ -21,14 +17,15 @@ DoubleDouble TwoSum(double a, double b) {
 
 DoubleDouble Scale(DoubleDouble value, int exponent) {
   if (value.high == 0) return {};
-  const int magnitude = std::ilogb(value.high) + exponent;
+  // value.high is a whole number, so its exponent field is that of a normal double.
+  const int magnitude = static_cast<int>(std::bit_cast<std::uint64_t>(value.high) >> 52 & 0x7ff) - 1023 + exponent;
+  if (exponent >= -1022 && exponent <= 1023 && magnitude >= -900 && magnitude < 1000) {
+    const double scale = std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+    return {value.high * scale, value.low * scale};
+  }
   // A power of two at the upper end is the only value of its binade inside the range.
   const bool at_top = magnitude == 1000 && std::fabs(value.high) == std::ldexp(1.0, 1000 - exponent) && value.low == 0;
   if (magnitude < -900 || (magnitude >= 1000 && !at_top)) return {std::numeric_limits<double>::quiet_NaN(), 0};
-  if (exponent >= -1022 && exponent <= 1023) {
-    const double scale = PowerOfTwo(exponent);
-    return {value.high * scale, value.low * scale};
-  }
   return {std::ldexp(value.high, exponent), std::ldexp(value.low, exponent)};
 }
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 
@@ -165,6 +166,7 @@ ExitCode Check(const CheckOptions& options) {
   CatchInterrupts();
   report::CheckReport report;
   report.environment = report::CurrentEnvironment();
+  if (const char* const program = std::getenv("WGRAD_PROGRAM"); program != nullptr) report.program = program;
   report.command = CommandLine();
   report.candidate = options.candidate;
   report.seed = request.seed;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/selection.h"
+#include "cli/suggest.h"
 
 namespace wgrad::cli {
 namespace {
@@ -14,14 +15,21 @@ Result<oracle::PadPolicy> ParsePad(const std::string& word) {
   return Error{ErrorCode::kBadText, "--pad is skip, multiply or either, got \"" + word + "\""};
 }
 
+Error UnknownClass(const std::string& name) {
+  std::vector<std::string> known;
+  for (const oracle::ClassDescription& description : oracle::ClassDescriptions()) known.emplace_back(description.name);
+  return UnknownName("class", name.substr(0, name.find(':')), known);
+}
+
 Status AddClass(const std::string& word, oracle::JudgingChoice& choice) {
   const std::size_t cut = word.find('=');
   if (cut != std::string::npos) {
     const Result<DTypePair> dtype = ParseDTypeTag(word.substr(0, cut));
     if (!dtype.ok()) return dtype.error();
   }
-  Result<oracle::AccuracyClass> parsed = oracle::ParseClass(cut == std::string::npos ? word : word.substr(cut + 1));
-  if (!parsed.ok()) return parsed.error();
+  const std::string name = cut == std::string::npos ? word : word.substr(cut + 1);
+  Result<oracle::AccuracyClass> parsed = oracle::ParseClass(name);
+  if (!parsed.ok()) return parsed.error().code == ErrorCode::kNotFound ? UnknownClass(name) : parsed.error();
   if (cut == std::string::npos) {
     choice.any = *parsed;
   } else {

@@ -68,10 +68,12 @@ ExitCode RunAndCatch(int argc, char** argv) {
 }  // namespace wgrad::cli
 
 int main(int argc, char** argv) {
+  using wgrad::cli::ExitCode;
   wgrad::cli::TurnAbortIntoExitCode();
   wgrad::cli::SetCommandLine(argc, argv);
-  const auto exit_code = static_cast<int>(wgrad::cli::RunAndCatch(argc, argv));
-  // A worker left behind after an interrupt may still be at work: no destructor of a static may run under its feet.
-  if (wgrad::cli::Interrupted()) std::_Exit(exit_code);
-  return exit_code;
+  const ExitCode exit_code = wgrad::cli::RunAndCatch(argc, argv);
+  // A worker left behind may still be at work, and a library's own end may wait for ever where memory ran out: then no
+  // destructor runs any more. All output is flushed where it is written.
+  if (wgrad::cli::Interrupted() || exit_code == ExitCode::kInternal) std::_Exit(static_cast<int>(exit_code));
+  return static_cast<int>(exit_code);
 }

@@ -44,12 +44,13 @@ class [[nodiscard]] Result {
     WGRAD_CHECK(ok(), ok() ? "" : std::get<Error>(state_).message.c_str());
     return std::get<T>(state_);
   }
-  T&& value() && {
+  /// By value: `for (x : F().value())` must not refer to what is gone.
+  T value() && {
     WGRAD_CHECK(ok(), ok() ? "" : std::get<Error>(state_).message.c_str());
     return std::get<T>(std::move(state_));
   }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   const T* operator->() const { return &value(); }
 
  private:

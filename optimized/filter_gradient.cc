@@ -178,8 +178,7 @@ Status CheckExtents(const Problem& problem) {
 Greeting OpenBlasGreeting() {
   Greeting greeting;
   greeting.name = "openblas";
-  greeting.version = GemmLibraryVersion();
-  greeting.libraries = {{"OpenBLAS", greeting.version}};
+  greeting.libraries = {{"OpenBLAS", GemmLibraryVersion()}};
   for (const char* tag : {"f32", "f64", "f16_f32", "bf16_f32"}) greeting.declaration.accuracy_class[tag] = "order";
   for (const char* tag : {"f16", "bf16"}) greeting.declaration.accuracy_class[tag] = "wide";
   greeting.declaration.deterministic = true;

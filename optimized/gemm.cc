@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <sstream>
 
 #include "core/check.h"
 
@@ -62,6 +63,13 @@ void AddProduct(const GemmSizes& sizes, const Operand<double>& a, const Operand<
               args.ldb, 1.0, sum.data, args.ldc);
 }
 
-std::string GemmLibraryVersion() { return openblas_get_config(); }
+std::string GemmLibraryVersion() {
+  // "OpenBLAS 0.3.21 NO_LAPACKE ..": the second word is the version; the kernel set is chosen at run time.
+  std::istringstream config(openblas_get_config());
+  std::string name;
+  std::string version;
+  config >> name >> version;
+  return version + ", " + openblas_get_corename() + " kernels";
+}
 
 }  // namespace wgrad::optimized

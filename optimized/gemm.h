@@ -37,7 +37,7 @@ std::int64_t LargestGemmExtent();
 void AddProduct(const GemmSizes& sizes, const Operand<float>& a, const Operand<float>& b, const Sum<float>& sum);
 void AddProduct(const GemmSizes& sizes, const Operand<double>& a, const Operand<double>& b, const Sum<double>& sum);
 
-/// OpenBLAS's own account of itself: version, kernel set, build options.
+/// OpenBLAS's version and the kernel set that it runs here, e.g. "0.3.21, Haswell kernels".
 std::string GemmLibraryVersion();
 
 }  // namespace wgrad::optimized

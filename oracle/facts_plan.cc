@@ -10,11 +10,6 @@ namespace {
 constexpr int kLowestSafe = -960;
 constexpr int kHighestSafe = 960;
 
-double Sigma(int grid_exponent) {  // 1.5 * 2^(52 + grid_exponent)
-  return std::bit_cast<double>((static_cast<std::uint64_t>(grid_exponent + 52 + 1023) << 52) |
-                               (std::uint64_t{1} << 51));
-}
-
 }  // namespace
 
 int CeilLog2(std::int64_t n) { return n <= 1 ? 0 : 64 - std::countl_zero(static_cast<std::uint64_t>(n - 1)); }
@@ -53,18 +48,6 @@ PairPlan Planner::Plan(const RowScan& input, const RowScan& out_backprop, bool s
   plan.levels = static_cast<std::uint8_t>(needed);
   plan.route = Route::kKernel;
   return plan;
-}
-
-Planner::Grids Planner::GridsOf(const PairPlan& plan) const {
-  Grids grids;
-  const int per_level = 54 - LogChunk(plan.two_product);
-  for (int level = 0; level < plan.levels; ++level) {
-    const int exponent = plan.top - (level + 1) * per_level + 1;
-    grids.exponent[static_cast<std::size_t>(level)] = exponent;
-    grids.sigma[static_cast<std::size_t>(level)] = Sigma(exponent);
-  }
-  grids.exponent[plan.levels] = plan.unit;
-  return grids;
 }
 
 }  // namespace wgrad::oracle

@@ -59,7 +59,17 @@ class Planner {
     std::array<double, kMostLevels> sigma;
     std::array<int, kMostLevels + 1> exponent;
   };
-  Grids GridsOf(const PairPlan& plan) const;
+  Grids GridsOf(const PairPlan& plan) const {
+    Grids grids;
+    const int per_level = 54 - LogChunk(plan.two_product);
+    for (int level = 0; level < plan.levels; ++level) {
+      const int exponent = plan.top - (level + 1) * per_level + 1;
+      grids.exponent[static_cast<std::size_t>(level)] = exponent;
+      grids.sigma[static_cast<std::size_t>(level)] = 1.5 * PowerOfTwo(exponent + 52);
+    }
+    grids.exponent[plan.levels] = plan.unit;
+    return grids;
+  }
 
  private:
   // Sums of 2^log_chunk numbers of a level stay below 2^53 of its grid; a level so takes 54 - log_chunk bits off.

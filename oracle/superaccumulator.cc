@@ -108,20 +108,27 @@ Dyadic ToDyadic(ConstLimbs limbs, int exponent) {
 }
 
 DoubleDouble ToDoubleDouble(Int128 value, int exponent) {
+  constexpr int kSafe = 850;  // 2^128 times 2^kSafe and 2^-kSafe need no look at their range
+  const bool safe = exponent >= -kSafe && exponent <= kSafe;
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   const auto narrow = static_cast<std::int64_t>(value);
   if (narrow == value && narrow <= kExact && narrow >= -kExact) {
-    return Scale({static_cast<double>(narrow), 0}, exponent);
+    const auto exact = static_cast<double>(narrow);
+    return safe ? DoubleDouble{exact * PowerOfTwo(exponent), 0} : Scale({exact, 0}, exponent);
   }
   // 54, 37 and 37 bits. The first two meet in an exact sum with its error; where that error is not zero the result
   // is above 2^90, so that rounding error + low costs at most a relative 2^-104.
   constexpr std::uint64_t kMask = (std::uint64_t{1} << 37) - 1;
   const auto wide = static_cast<UInt128>(value);
   const double top = static_cast<double>(static_cast<std::int64_t>(value >> 74)) * 0x1p74;
-  const double middle = static_cast<double>(static_cast<std::uint64_t>(wide >> 37) & kMask) * 0x1p37;
-  const double bottom = static_cast<double>(static_cast<std::uint64_t>(wide) & kMask);
+  const double middle =
+      static_cast<double>(static_cast<std::int64_t>(static_cast<std::uint64_t>(wide >> 37) & kMask)) * 0x1p37;
+  const double bottom = static_cast<double>(static_cast<std::int64_t>(static_cast<std::uint64_t>(wide) & kMask));
   const DoubleDouble upper = TwoSum(top, middle);
-  return Scale(TwoSum(upper.high, upper.low + bottom), exponent);
+  const DoubleDouble rounded = TwoSum(upper.high, upper.low + bottom);
+  if (!safe) return Scale(rounded, exponent);
+  const double scale = PowerOfTwo(exponent);
+  return {rounded.high * scale, rounded.low * scale};
 }
 
 DoubleDouble ToDoubleDouble(ConstLimbs limbs, int exponent) {

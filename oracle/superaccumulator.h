@@ -2,6 +2,7 @@
 // value is limbs * 2^exponent, little endian, in two's complement. What fits 128 bits has short cuts of its own.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -28,6 +29,11 @@ inline Significand Decompose(double finite) {
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
   const std::uint64_t hidden = biased == 0 ? 0 : std::uint64_t{1} << 52;
   return {fraction | hidden, (biased == 0 ? 1 : biased) - 1075, (bits >> 63) != 0};
+}
+
+/// 2^exponent. Requires a normal double.
+inline double PowerOfTwo(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
 /// The exact product of two finite doubles: magnitude below 2^106, whatever their exponents.
@@ -95,7 +101,7 @@ constexpr std::size_t LimbCount(int bits) { return static_cast<std::size_t>(bits
 Dyadic ToDyadic(Int128 value, int exponent);
 Dyadic ToDyadic(ConstLimbs limbs, int exponent);
 /// As Dyadic::ToDoubleDouble promises: within a relative 2^-100, NaN outside [2^-900, 2^1000].
-DoubleDouble ToDoubleDouble(Int128 value, int exponent);
+DoubleDouble ToDoubleDouble(Int128 value, int exponent);  // requires |value| < 2^127
 DoubleDouble ToDoubleDouble(ConstLimbs limbs, int exponent);
 
 }  // namespace wgrad::oracle

@@ -19,7 +19,7 @@ constexpr std::string_view kRelevantSets[] = {
 };
 
 bool IsRelevantVariable(std::string_view name) {
-  constexpr std::string_view kPrefixes[] = {"OPENBLAS_", "ONEDNN_", "DNNL_", "TF_"};
+  constexpr std::string_view kPrefixes[] = {"OPENBLAS_", "ONEDNN_", "DNNL_", "TF_ENABLE_", "TF_XLA_", "TF_NUM_"};
   const auto starts = [name](std::string_view prefix) { return name.starts_with(prefix); };
   return name == "OMP_NUM_THREADS" || name == "MALLOC_PERTURB_" ||
          std::any_of(std::begin(kPrefixes), std::end(kPrefixes), starts);

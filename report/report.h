@@ -53,6 +53,7 @@ struct Environment {
 Environment CurrentEnvironment();
 
 struct CheckReport {
+  std::string program = "wgrad";  // how the user starts it, for replay lines
   Environment environment;
   std::string command;                      // as typed
   std::string candidate;                    // as typed

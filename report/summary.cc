@@ -73,9 +73,9 @@ Counts TotalCounts(const CheckReport& report) {
 std::string ReplayCommand(const CheckReport& report, const CandidateReport& candidate,
                           const oracle::CaseVerdict& verdict) {
   if (!verdict.c) return "";
-  return fmt::format("wgrad check {} --problem {} --filling {} --seed {}{}", QuoteForShell(candidate.argument),
-                     Format(verdict.c->problem), NameOf(verdict.c->filling), verdict.c->seed,
-                     JudgingWords(report.command, verdict.judging));
+  return fmt::format("{} check {} --problem {} --filling {} --seed {}{}", report.program,
+                     QuoteForShell(candidate.argument), Format(verdict.c->problem), NameOf(verdict.c->filling),
+                     verdict.c->seed, JudgingWords(report.command, verdict.judging));
 }
 
 }  // namespace wgrad::report

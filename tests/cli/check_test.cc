@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <regex>
 #include <sstream>
 #include <thread>
 
@@ -76,21 +77,21 @@ TEST(Check, WritesAJsonReportWithTheRequiredFields) {
 }
 
 TEST(Check, GivesTheSameReportForAnyNumberOfJobs) {
-  auto verdict_lines = [](const char* jobs) {
-    const Folder folder;
-    const Finished finished =
-        Wgrad({"check", kMutant, "--suite", "smoke", "--jobs", jobs, "--junit", folder.Path("report.xml")});
-    EXPECT_EQ(finished.exit_code, 1) << finished.err;
-    Words names;
-    for (const std::string& line : Lines(ReadFile(folder.path() / "report.xml"))) {
-      const std::size_t at = line.find("name=\"n");
-      if (at != std::string::npos) names.push_back(line.substr(at, line.find('"', at + 6) - at));
+  auto cases = [](const char* jobs) {
+    const io::Json report = CheckToJson({kMutant, "--suite", "smoke", "--filling", "int_a,normal", "--jobs", jobs}, 1);
+    std::string text;
+    const Result<const io::Json::Array*> entries = report.GetArray("/cases");
+    EXPECT_TRUE(entries.ok());
+    if (!entries.ok()) return text;
+    for (io::Json entry : **entries) {
+      entry["seconds"] = nullptr;
+      text += entry.Dump() + "\n";
     }
-    return names;
+    return text;
   };
-  const Words alone = verdict_lines("1");
-  EXPECT_EQ(alone, verdict_lines("4"));
-  EXPECT_GT(alone.size(), 10u);
+  const std::string alone = cases("1");
+  EXPECT_EQ(alone, cases("4"));
+  EXPECT_GT(Lines(alone).size(), 50u);
 }
 
 TEST(Check, ReplaysAFailureFromItsOwnLine) {
@@ -171,7 +172,6 @@ TEST(CheckClass, DecidesByTheClassOfTheCommandLine) {
 }
 
 TEST(CheckPlugin, PassesTheExampleAndFailsTheWrongOne) {
-  const Words problem = {"--problem", kDilated};
   const Finished right = Wgrad({"check", WGRAD_EXAMPLES "/libexample_plugin.so", "--problem", kDilated});
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
   const Finished wrong = Wgrad({"check", WGRAD_EXAMPLES "/libwrong_plugin.so", "--suite", "smoke"});
@@ -186,11 +186,59 @@ TEST(CheckPlugin, RunsOneDnnInAllItsVariants) {
   EXPECT_EQ(Count(report, "passed"), static_cast<std::int64_t>((*variants)->size()));
 }
 
+// An example plugin's plain loops on a problem that takes them minutes, under a path that no other process has.
+class SlowPlugin {
+ public:
+  SlowPlugin() { std::filesystem::copy_file(WGRAD_EXAMPLES "/libexample_plugin.so", path()); }
+  std::string path() const { return folder_.Path("slow.so"); }
+  bool HasProcess() const {
+    std::error_code ignored;
+    for (const auto& process : std::filesystem::directory_iterator("/proc", ignored)) {
+      const std::string command = ReadFile(process.path() / "cmdline");
+      if (command.find("wgrad-plugin-host") < command.find(path()) && command.find(path()) != std::string::npos)
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  Folder folder_;
+};
+
+constexpr const char* kSlow = "n8_i64x64_c64_k3x3_o64_same_f32";
+
+TEST(CheckPlugin, DiesAtItsTimeLimit) {
+  const SlowPlugin plugin;
+  const io::Json report =
+      CheckToJson({plugin.path(), "--problem", kSlow, "--filling", "int_a,normal", "--time-limit", "0.2"}, 1);
+  EXPECT_EQ(Count(report, "died"), 2);
+  EXPECT_FALSE(plugin.HasProcess());
+}
+
+TEST(CheckPlugin, DiesAtItsMemoryLimit) {
+  const SlowPlugin plugin;
+  const io::Json report =
+      CheckToJson({plugin.path(), "--problem", kSlow, "--filling", "int_a", "--memory-limit", "8"}, 1);
+  EXPECT_EQ(Count(report, "died"), 1);
+}
+
+TEST(CheckPlugin, LeavesNoProcessBehindAfterAnInterrupt) {
+  const SlowPlugin plugin;
+  Running run(
+      {"check", plugin.path(), "--problem", kProblem, "--problem", kSlow, "--time-limit", "600", "--jobs", "1"});
+  while (!plugin.HasProcess() && !run.done()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  ASSERT_FALSE(run.done());
+  run.Signal(SIGTERM);
+  const Finished finished = run.Wait();
+  EXPECT_EQ(finished.exit_code, 130) << finished.out << finished.err;
+  EXPECT_EQ(finished.out.find("SIGKILL"), std::string::npos) << finished.out;
+  EXPECT_FALSE(plugin.HasProcess());
+}
+
 TEST(CheckReference, IsItselfACandidate) {
   EXPECT_EQ(Wgrad({"check", "reference", "--problem", kProblem}).exit_code, 0);
 }
-
-constexpr const char* kSlow = "n8_i64x64_c64_k3x3_o64_same_f32";  // minutes for the reference
 
 TEST(CheckInterrupt, ReportsWhatWasFoundAndExitsWith130) {
   const Folder folder;
@@ -229,15 +277,20 @@ TEST(CheckInterrupt, EndsAtOnceOnTheSecondSignal) {
   EXPECT_EQ(finished.out, "");
 }
 
+bool HasColour(const std::string& text) { return std::regex_search(text, std::regex("\x1b\\[[0-9;]*m")); }
+
 TEST(CheckTerminal, GetsColourAndAProgressLineAndAPipeGetsNeither) {
-  const Words arguments = {"check", kMutant, "--suite", "smoke", "--dtype", "f32"};
+  const Words arguments = {"check", kMutant, "--suite", "smoke", "--dtype", "f32", "--filling", "int_a,normal,one_hot"};
   const Finished piped = Wgrad(arguments);
   for (const std::string& text : {piped.out, piped.err}) {
-    EXPECT_TRUE(std::none_of(text.begin(), text.end(), [](char c) { return c != '\n' && (c >= 0 && c < 32); }));
+    EXPECT_TRUE(std::none_of(text.begin(), text.end(), [](char c) { return c != '\n' && c >= 0 && c < 32; }));
   }
   const Finished shown = WgradOnTerminal(arguments);
   EXPECT_EQ(shown.exit_code, 1);
-  EXPECT_NE(shown.out.find('\x1b'), std::string::npos);
+  EXPECT_TRUE(HasColour(shown.out));
+  EXPECT_NE(shown.out.find("\r\x1b[2K"), std::string::npos);
+  EXPECT_NE(shown.out.find(" cases/s, "), std::string::npos);
+  EXPECT_FALSE(HasColour(WgradOnTerminal(arguments, {"NO_COLOR=1"}).out));
 }
 
 }  // namespace

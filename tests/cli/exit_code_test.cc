@@ -1,5 +1,6 @@
 // Each situation has its own exit code, and every mistake its own sentence on stderr.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/cli/program.h"
 
@@ -41,6 +42,21 @@ TEST(ExitCode, IsThreeWhereNothingWasCompared) {
   // oneDNN has no float64 convolution, and says so.
   const Finished finished = Wgrad({"check", "onednn:plain", "--problem", "n2_i5x4_c3_k3x2_o4_same_f64"});
   EXPECT_EQ(finished.exit_code, 3) << finished.out << finished.err;
+}
+
+TEST(ExitCode, IsFourWhereMemoryRunsOut) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need an address space of terabytes";
+#endif
+  if (sysconf(_SC_AVPHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) < 8 * 1024 * 1024L) {
+    GTEST_SKIP() << "less than 8 GiB are free: the problem is refused before";
+  }
+  // An input of 1.2 GB, which this machine has room for and the process has not.
+  const Finished finished = WgradInAddressSpace(
+      1024, {"check", "openblas", "--problem", "n1_i17321x17321_c1_k1x1_o1_s1000x1000_valid_f32", "--jobs", "1"});
+  EXPECT_EQ(finished.exit_code, 4) << finished.out << finished.err;
+  EXPECT_NE(finished.err.find("wgrad: error: internal failure"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("memory ran out"), std::string::npos) << finished.err;
 }
 
 TEST(ExitCode, IsTwoForEachMistakeAndTheMessageNamesIt) {

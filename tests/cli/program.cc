@@ -4,6 +4,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,13 +94,15 @@ Finished Running::Wait() {
 
 Finished Wgrad(const Words& arguments, const Words& environment) { return Running(arguments, environment).Wait(); }
 
-Finished WgradOnTerminal(const Words& arguments) {
+Finished WgradOnTerminal(const Words& arguments, const Words& environment) {
   Words words = WithProgram(arguments);
   const std::vector<char*> pointers = Pointers(words);
+  Words variables = Environment(environment);
+  const std::vector<char*> variable_pointers = Pointers(variables);
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
   if (child == 0) {
-    execv(WGRAD_PROGRAM, pointers.data());
+    execve(WGRAD_PROGRAM, pointers.data(), variable_pointers.data());
     _exit(127);
   }
   Finished finished;
@@ -113,6 +116,18 @@ Finished WgradOnTerminal(const Words& arguments) {
   close(terminal);
   Decode(status, finished);
   return finished;
+}
+
+Finished WgradInAddressSpace(std::uint64_t mebibytes, const Words& arguments) {
+  // Set here, the limit is the child's from its first instruction; the soft limit can be put back afterwards.
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  rlimit small = before;
+  small.rlim_cur = mebibytes << 20;
+  setrlimit(RLIMIT_AS, &small);
+  Running run(arguments, {"OPENBLAS_NUM_THREADS=1"});
+  setrlimit(RLIMIT_AS, &before);
+  return run.Wait();
 }
 
 Words SplitCommand(const std::string& line) {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -46,7 +47,9 @@ class Running {
 /// Starts the program and waits for it.
 Finished Wgrad(const Words& arguments, const Words& environment = {});
 /// The same on a pseudo-terminal; everything it shows is in `out`.
-Finished WgradOnTerminal(const Words& arguments);
+Finished WgradOnTerminal(const Words& arguments, const Words& environment = {});
+/// The same with an address space of so many MiB.
+Finished WgradInAddressSpace(std::uint64_t mebibytes, const Words& arguments);
 
 /// A command line as a report prints it, without its first word, split at blanks; quotes of a shell are understood.
 Words SplitCommand(const std::string& line);

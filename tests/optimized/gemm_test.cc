@@ -64,7 +64,7 @@ TEST(Gemm, AddsSumsOfProductsInEveryArrangement) {
   EXPECT_GT(compared, 20000);
 }
 
-TEST(Gemm, SaysWhichLibraryItIs) { EXPECT_NE(GemmLibraryVersion().find("OpenBLAS"), std::string::npos); }
+TEST(Gemm, SaysWhichLibraryItIs) { EXPECT_TRUE(GemmLibraryVersion().ends_with(" kernels")) << GemmLibraryVersion(); }
 
 }  // namespace
 }  // namespace wgrad::optimized

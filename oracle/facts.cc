@@ -15,7 +15,7 @@ namespace {
 // Sizes of a block: what it holds stays in a few megabytes, and its rows of input in the cache.
 constexpr std::int64_t kBlockBytes = std::int64_t{3} << 20;
 constexpr std::int64_t kMostInputRows = 64;
-constexpr std::int64_t kMostOutRows = 256;
+constexpr std::int64_t kMostOutRows = 128;
 
 std::shared_ptr<const RunData> MakeData(const Problem& problem, const Tensor& input, const Tensor& out_backprop,
                                         FactsEngine::Options options) {

@@ -15,8 +15,9 @@ void PairSummer::AddRows(SumStore& store, std::int64_t i, const PairPlan& plan, 
     double sums[2 * (kMostLevels + 1)];
     const Kernels& kernels = *limits_.kernels;
     const DotKernel kernel = plan.two_product ? kernels.two_product[plan.levels] : kernels.exact[plan.levels];
-    kernel(x.data(), y, std::ssize(x), planner_.GridsOf(plan).sigma.data(), sums);
-    AddLevels(store, i, plan, sums);
+    const Planner::Grids grids = planner_.GridsOf(plan);
+    kernel(x.data(), y, std::ssize(x), grids.sigma.data(), sums);
+    AddLevels(store, i, plan, grids, sums);
   } else {
     AddIntegers(store, i, plan, x, y);
   }
@@ -50,23 +51,27 @@ void PairSummer::AddIntegers(SumStore& store, std::int64_t i, const PairPlan& pl
 }
 
 // The sums of a level are whole numbers of its grid, below 2^53 of it.
-void PairSummer::AddLevels(SumStore& store, std::int64_t i, const PairPlan& plan, const double* sums) const {
+void PairSummer::AddLevels(SumStore& store, std::int64_t i, const PairPlan& plan, const Planner::Grids& grids,
+                           const double* sums) {
   const std::size_t levels = plan.levels;
-  const Planner::Grids grids = planner_.GridsOf(plan);
-  for (std::size_t level = 0; level <= levels; ++level) {
-    const int exponent = grids.exponent[level];
-    const double scale = std::bit_cast<double>(static_cast<std::uint64_t>(1023 - exponent) << 52);
-    const auto sum = static_cast<std::int64_t>(sums[level] * scale);
-    const auto abs_sum = static_cast<std::int64_t>(sums[levels + 1 + level] * scale);
-    if (plan.wide) {
-      AddSigned(store.sum_limbs(i), sum, exponent - plan.limb_exponent());
-      AddSigned(store.abs_sum_limbs(i), abs_sum, exponent - plan.limb_exponent());
-    } else {
-      const int shift = exponent - plan.unit;
-      store.narrow(i).sum += static_cast<Int128>(static_cast<UInt128>(Int128{sum}) << shift);
-      store.narrow(i).abs_sum += static_cast<Int128>(static_cast<UInt128>(Int128{abs_sum}) << shift);
+  const auto whole = [&](std::size_t level, double sum) {
+    return static_cast<std::int64_t>(sum * PowerOfTwo(-grids.exponent[level]));
+  };
+  if (plan.wide) {
+    for (std::size_t level = 0; level <= levels; ++level) {
+      const int offset = grids.exponent[level] - plan.limb_exponent();
+      AddSigned(store.sum_limbs(i), whole(level, sums[level]), offset);
+      AddSigned(store.abs_sum_limbs(i), whole(level, sums[levels + 1 + level]), offset);
     }
+    return;
   }
+  SumStore::Pair total = store.narrow(i);
+  for (std::size_t level = 0; level <= levels; ++level) {
+    const int shift = grids.exponent[level] - plan.unit;
+    total.sum += Int128{whole(level, sums[level])} << shift;
+    total.abs_sum += Int128{whole(level, sums[levels + 1 + level])} << shift;
+  }
+  store.narrow(i) = total;
 }
 
 Dyadic SumOfSquares(const Planes& planes, std::int64_t c) {

@@ -42,7 +42,8 @@ class PairSummer {
  private:
   static void AddIntegers(SumStore& store, std::int64_t i, const PairPlan& plan, std::span<const double> x,
                           const double* y);
-  void AddLevels(SumStore& store, std::int64_t i, const PairPlan& plan, const double* sums) const;
+  static void AddLevels(SumStore& store, std::int64_t i, const PairPlan& plan, const Planner::Grids& grids,
+                        const double* sums);
 
   RouteLimits limits_;
   Planner planner_;

@@ -53,6 +53,7 @@ RowScan ScanRow(std::span<const double> values) {
   for (const double value : values) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(value) & kMagnitude;
     if (bits == 0) continue;
+    if (scan.nonzeros == 0) scan.first_nonzero = &value - values.data();
     largest = std::max(largest, bits);
     smallest = std::min(smallest, bits);
     ++scan.nonzeros;

@@ -29,6 +29,7 @@ struct RowScan {
   int lowest_bit = 0;  // every value is a multiple of 2^lowest_bit
   int significant_bits = 0;
   std::int64_t nonzeros = 0;
+  std::int64_t first_nonzero = 0;  // its position
 };
 /// Requires finite values.
 RowScan ScanRow(std::span<const double> values);

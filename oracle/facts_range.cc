@@ -85,7 +85,7 @@ void RangeSummer::AddColumn(std::int64_t oc) {
   const double* row = run_.out_backprop.row(oc);
   SparseColumn column{oc, {}};
   std::int64_t left = rows_.out_scan(oc).nonzeros;
-  for (std::int64_t position = 0; left > 0; ++position) {
+  for (std::int64_t position = rows_.out_scan(oc).first_nonzero; left > 0; ++position) {
     if (row[position] == 0) continue;
     --left;
     const std::int64_t offset = rows_.tap().InputOffset(position);

@@ -298,7 +298,7 @@ TEST(OpenBlas, KeepsHalfSumsInFloat32AndRoundsOnce) {
 TEST(OpenBlas, SaysWhatItIs) {
   const Greeting greeting = MakeOpenBlasCandidate(1)->greeting();
   EXPECT_EQ(greeting.name, "openblas");
-  EXPECT_NE(greeting.version.find("OpenBLAS"), std::string::npos);
+  EXPECT_TRUE(greeting.libraries.contains("OpenBLAS"));
   EXPECT_TRUE(greeting.declaration.deterministic);
   EXPECT_EQ(greeting.declaration.accuracy_class.size(), 6U);
   EXPECT_EQ(greeting.declaration.accuracy_class.at("bf16"), "wide");

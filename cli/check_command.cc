@@ -149,6 +149,7 @@ ExitCode Finish(const CheckOptions& options, const report::CheckReport& report, 
 
 ExitCode Check(const CheckOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  CatchInterrupts();
   const Result<CheckRequest> prepared = Prepare(options);
   if (!prepared.ok()) return Refuse(prepared.error());
   const CheckRequest& request = *prepared;
@@ -163,7 +164,6 @@ ExitCode Check(const CheckOptions& options) {
     return ExitCode::kPass;
   }
 
-  CatchInterrupts();
   report::CheckReport report;
   report.environment = report::CurrentEnvironment();
   if (const char* const program = std::getenv("WGRAD_PROGRAM"); program != nullptr) report.program = program;

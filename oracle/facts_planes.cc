@@ -50,7 +50,7 @@ RowScan ScanRow(std::span<const double> values) {
   std::uint64_t smallest = kMagnitude;
   RowScan scan;
   int lowest_bit = 1 << 20;
-  for (const double value : values) {
+  for (const double& value : values) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(value) & kMagnitude;
     if (bits == 0) continue;
     if (scan.nonzeros == 0) scan.first_nonzero = &value - values.data();

@@ -1,5 +1,7 @@
 #include "oracle/facts_rows.h"
 
+#include <algorithm>
+
 #include "oracle/facts_plan.h"
 
 namespace wgrad::oracle {
@@ -8,6 +10,7 @@ RangeRows::RangeRows(const RunPlanes& run, const ElementRange& range, const Kern
     : run_(run), range_(range), kernels_(kernels), tap_(run.problem, range.kh, range.kw) {
   static_assert(kMaskWords * 64 == kChunk);
   const Problem& problem = run.problem;
+  pitch_ = std::min(kChunk, PaddedLength(problem.positions()));
   first_channel_ = range.oc_begin / problem.out_depth_per_group() * problem.filter_depth();
 }
 
@@ -15,7 +18,7 @@ void RangeRows::Load(std::int64_t begin, std::int64_t end) {
   begin_ = begin;
   end_ = end;
   const auto rows = static_cast<std::size_t>(range_.ic_end - range_.ic_begin);
-  gathered_.resize(rows * static_cast<std::size_t>(kChunk));
+  gathered_.resize(rows * static_cast<std::size_t>(pitch_));
   input_masks_.resize(rows * static_cast<std::size_t>(kMaskWords));
   out_masks_.resize(static_cast<std::size_t>(width() * kMaskWords));
   inside_mask_.assign(static_cast<std::size_t>(kMaskWords), 0);
@@ -24,7 +27,7 @@ void RangeRows::Load(std::int64_t begin, std::int64_t end) {
   for (std::int64_t ic = range_.ic_begin; ic < range_.ic_end; ++ic) {
     const std::int64_t at = ic - range_.ic_begin;
     if (input_scan(ic).nonzeros == 0) continue;
-    double* row = gathered_.data() + at * kChunk;
+    double* row = gathered_.data() + at * pitch_;
     tap_.Gather(run_.input.row(InputChannel(ic)), begin, end, row);
     for (std::int64_t i = end - begin; i < padded(); ++i) row[i] = 0;
     if (input_has_zeros(ic)) kernels_.nonzero(row, padded(), input_masks_.data() + at * kMaskWords);
@@ -35,7 +38,7 @@ void RangeRows::Load(std::int64_t begin, std::int64_t end) {
   }
 }
 
-const double* RangeRows::input_row(std::int64_t ic) const { return gathered_.data() + (ic - range_.ic_begin) * kChunk; }
+const double* RangeRows::input_row(std::int64_t ic) const { return gathered_.data() + (ic - range_.ic_begin) * pitch_; }
 
 std::int64_t RangeRows::CountTerms(std::int64_t ic, std::int64_t oc) const {
   const bool input_zeros = input_has_zeros(ic);

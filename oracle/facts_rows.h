@@ -54,6 +54,7 @@ class RangeRows {
   const Kernels& kernels_;
   Tap tap_;
   std::int64_t first_channel_;
+  std::int64_t pitch_;  // of gathered rows
   std::int64_t begin_ = 0;
   std::int64_t end_ = 0;
   std::vector<double> gathered_;

@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "core/random.h"
 #include "oracle/finding.h"
+#include "oracle/judge_element.h"
 #include "reference/filter_gradient.h"
 #include "reference/forward_map.h"
 
@@ -40,29 +41,6 @@ double Decode(DType dtype, std::uint64_t bits) {
   return DecodeBits(dtype, bits);
 }
 
-// Distances from a finite value of a format to its neighbours, away from zero and towards zero.
-struct Gaps {
-  double outward;
-  double inward;
-};
-
-Gaps GapsAt(double value, const FloatFormat& format) {
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
-  const int exponent = std::max(static_cast<int>(bits >> 52 & 0x7ff) - 1023, format.min_exponent);
-  const int last_place = exponent - format.precision + 1;
-  // Below double's normal range a power of two has no exponent field of its own.
-  const double ulp = last_place < -1022 ? std::ldexp(1.0, last_place)
-                                        : std::bit_cast<double>(static_cast<std::uint64_t>(last_place + 1023) << 52);
-  const bool power_of_two = (bits & ((std::uint64_t{1} << 52) - 1)) == 0;
-  return {ulp, power_of_two && exponent > format.min_exponent ? ulp / 2 : ulp};
-}
-
-double UlpAt(double value, const FloatFormat& format) { return GapsAt(value, format).outward; }
-
-std::int64_t InputChannel(const Problem& problem, std::int64_t ic, std::int64_t oc) {
-  return oc / problem.out_depth_per_group() * problem.filter_depth() + ic;
-}
-
 std::vector<bool> NonFiniteChannels(const Tensor& tensor, std::int64_t channels, std::int64_t inner) {
   std::vector<bool> flags(static_cast<std::size_t>(channels));
   for (std::int64_t at = 0; at < tensor.element_count(); ++at) {
@@ -72,27 +50,6 @@ std::vector<bool> NonFiniteChannels(const Tensor& tensor, std::int64_t channels,
 }
 
 }  // namespace
-
-// One element of the run: what it is, and what the certified shortcuts found out so far.
-struct CaseJudge::Element {
-  const FactsBlock& block;
-  std::int64_t at;  // in the block
-  std::array<std::int64_t, 4> index;
-  std::uint64_t bits;
-  double actual;
-  std::int64_t terms;
-  std::uint8_t census;
-  DoubleDouble sum;
-  DoubleDouble abs_sum;
-  bool quick = false;    // finite throughout, far from every overflow: doubles may decide where they are certain
-  double error = 0;      // |actual - S| in doubles, where quick
-  double error_low = 0;  // error_low <= |actual - S| <= error_high where quick
-  double error_high = 0;
-  Gaps gaps{};            // around actual
-  double gap_to_sum = 0;  // from actual to its neighbour on S's side
-  std::optional<bool> correctly_rounded = std::nullopt;
-  std::optional<ErrorRange> permitted = std::nullopt;  // by the judging class, once asked for
-};
 
 CaseJudge::CaseJudge(const Problem& problem, const Judging& judging, std::optional<Filling> filling)
     : problem_(problem),
@@ -313,64 +270,6 @@ bool CaseJudge::CorrectlyRounded(Element& element) const {
   return equal;
 }
 
-void CaseJudge::UpdateGrades(FactsEngine& engine, Element& element) {
-  if (ladder_.empty()) return;
-  if (element.bits == PoisonBits(result_dtype_)) {
-    ladder_.clear();
-    grades_.alive = 0;
-    return;
-  }
-  // A correctly rounded result is inside every class of the ladder.
-  if (element.quick && CorrectlyRounded(element)) return;
-  for (std::size_t i = 0; i < ladder_.size();) {
-    Row& row = ladder_[i];
-    const bool holds = Accepts(row.bound, engine, element);
-    // Everything below `order` contains it, except where a narrow result puts other accumulators below it.
-    const bool plain_order = row.rung.accuracy_class.kind == ClassKind::kOrder && !row.rung.accuracy_class.hardware;
-    if (holds && plain_order && out_.precision >= kFloat32Format.precision) return;
-    if (holds) {
-      ++i;
-      continue;
-    }
-    grades_.alive &= ~(std::uint32_t{1} << row.rung.bit);
-    ladder_.erase(ladder_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-}
-
-void CaseJudge::AddNumbers(FactsEngine&, Element& element) {
-  if (!element.quick) {
-    if (element.terms == 0 && element.census == 0 && element.actual == 0) {
-      statistics_.Add({.correctly_rounded = true}, element.index);
-    }
-    return;
-  }
-  ElementNumbers numbers;
-  numbers.correctly_rounded = CorrectlyRounded(element);
-  numbers.error = element.error;
-  numbers.ulps = numbers.error / UlpAt(element.sum.high, out_);
-  const double unit = std::ldexp(1.0, -out_.precision);
-  // Underflow loses up to n * u * N_min, which is no property of the order of summation.
-  const double underflow = static_cast<double>(element.terms) * std::ldexp(1.0, out_.min_exponent);
-  numbers.relative_error = numbers.error / (unit * (element.abs_sum.high + underflow));
-  if (!input_norms_.empty()) {
-    const double norm =
-        input_norms_[static_cast<std::size_t>(InputChannel(problem_, element.index[2], element.index[3]))] *
-        out_backprop_norms_[static_cast<std::size_t>(element.index[3])];
-    if (norm > 0 && std::isfinite(norm)) numbers.norm_error = numbers.error / (unit * norm);
-  }
-  const double difference = (element.actual - element.sum.high) - element.sum.low;
-  const double signed_error = element.sum.high < 0 ? -difference : difference;
-  numbers.sign = signed_error > 0 ? 1 : signed_error < 0 ? -1 : 0;
-  if (!numbers.correctly_rounded || bound_.store() == Store::kNone) {
-    const double bound = Permitted(element).high;
-    const double store =
-        bound_.store() == Store::kNone ? 0 : element.gap_to_sum / (bound_.store() == Store::kNearest ? 2 : 1);
-    const double excess = std::max(0.0, numbers.error - store);
-    numbers.bound_ratio = excess == 0 ? 0 : bound > 0 ? excess / bound : kInfinity;
-  }
-  statistics_.Add(numbers, element.index);
-}
-
 void CaseJudge::Remember(const JudgedRun& run, FactsEngine& engine, Element& element, bool wrong) {
   if (wrong) {
     ++wrong_;
@@ -418,32 +317,6 @@ void CaseJudge::CheckSample(const JudgedRun& run, const FactsBlock& block) const
   WGRAD_CHECK(again.sum() == block.exact_sum(at) && again.abs_sum() == block.exact_abs_sum(at) &&
                   again.terms == block.terms(at),
               "a sampled fast exact sum differs from the reference's");
-}
-
-double CaseJudge::CoverageThreshold(Element& element) {
-  const double permitted = Permitted(element).high;
-  if (bound_.store() == Store::kNone) return 2 * permitted;
-  // A lost p moves the sum by |p|; once that exceeds twice the error and the widest gap on the way, the stored values
-  // differ.
-  const double steps = bound_.store() == Store::kNearest ? 1 : 2;
-  const double share = steps * std::ldexp(1.0, 1 - out_.precision);
-  const double lowest = std::ldexp(1.0, std::max(-1074, out_.lowest_exponent()));
-  const double gap = share * (std::fabs(element.sum.high) + permitted) + steps * lowest;
-  return (2 * permitted + gap) / (1 - share) * (1 + 0x1p-40);
-}
-
-double CaseJudge::CountCoverage(Element& element) {
-  if (element.terms == 0 || element.census != 0) return kInfinity;
-  if (!std::isfinite(element.abs_sum.high) || !std::isfinite(element.sum.high)) return kInfinity;
-  const double threshold = CoverageThreshold(element);
-  if (threshold == 0) {
-    statistics_.AddCoverage(element.terms);
-  } else if (element.terms == 1) {
-    if (element.abs_sum.high * (1 - 0x1p-50) > threshold) statistics_.AddCoverage(1);
-  } else if (threshold < tensor_norm_ * (1 + 0x1p-50)) {
-    return threshold;
-  }
-  return kInfinity;
 }
 
 void CaseJudge::Finish(CaseVerdict& verdict) const {

@@ -242,9 +242,9 @@ TEST(CheckReference, IsItselfACandidate) {
 
 TEST(CheckInterrupt, ReportsWhatWasFoundAndExitsWith130) {
   const Folder folder;
-  Running run({"check", "reference", "--problem", kProblem, "--problem", kSlow, "--jobs", "1", "--json",
-               folder.Path("report.json")});
-  std::this_thread::sleep_for(std::chrono::seconds(3));
+  Running run({"check", "reference", "--problem", kProblem, "--problem", kSlow, "--filling", "int_a", "--jobs", "1",
+               "--json", folder.Path("report.json")});
+  std::this_thread::sleep_for(std::chrono::seconds(2));
   ASSERT_FALSE(run.done());
   run.Signal(SIGINT);
   const Finished finished = run.Wait();
@@ -257,9 +257,9 @@ TEST(CheckInterrupt, ReportsWhatWasFoundAndExitsWith130) {
 }
 
 TEST(CheckInterrupt, ExitsWithOneWhereSomethingHadFailed) {
-  Running run(
-      {"check", kMutant, "--problem", kDilated, "--problem", "n64_i64x64_c64_k7x7_o64_same_f32", "--jobs", "1"});
-  std::this_thread::sleep_for(std::chrono::seconds(3));
+  Running run({"check", kMutant, "--problem", kDilated, "--problem", "n64_i64x64_c64_k7x7_o64_same_f32", "--filling",
+               "int_a", "--jobs", "1"});
+  std::this_thread::sleep_for(std::chrono::seconds(2));
   ASSERT_FALSE(run.done());
   run.Signal(SIGTERM);
   const Finished finished = run.Wait();

@@ -90,6 +90,16 @@ TEST(Traps, NoWrongKernelPasses) {
   EXPECT_EQ(killed[FaultFamily::kLostTerm], 3);
 }
 
+TEST(Traps, TruncationIsOnlyAFaultWhereStoresMustBeNearest) {
+  const Problem problem = ParseProblem("n2_i7x9_c3_k2x3_o5_s2x3_same_bf16").value();
+  const auto kernel = MakeWrongKernel("truncating_store");
+  oracle::JudgingChoice choice;
+  choice.any = oracle::ParseClass("wide").value();
+  EXPECT_FALSE(oracle::ExamineBattery(problem, *kernel, choice).passed());
+  choice.any = oracle::DefaultClass(problem);  // wide_hw: either neighbour of the exact sum will do
+  EXPECT_TRUE(oracle::ExamineBattery(problem, *kernel, choice).passed());
+}
+
 TEST(Traps, TheControlPasses) {
   constexpr std::int64_t kQuick = 4000;  // multiply-adds of a call
   const auto control = MakeWrongKernel("none");
@@ -103,7 +113,7 @@ TEST(Traps, TheControlPasses) {
           << Format(*verdict.c) << ": " << verdict.reason;
       passed += verdict.outcome == Outcome::kPass ? 1 : 0;
     }
-    if (problem.filter_count() > 0) EXPECT_TRUE(battery.passed()) << Format(problem);  // an empty result is blind
+    EXPECT_EQ(battery.passed(), problem.filter_count() > 0) << Format(problem);  // an empty result is blind
     narrow += IsNarrow(problem.dtype()) ? 1 : 0;
   }
   EXPECT_GT(passed, 300);

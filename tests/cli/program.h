@@ -11,6 +11,13 @@
 
 namespace wgrad::test {
 
+/// Whether the oneDNN plugin was built; its library is optional.
+#ifdef WGRAD_HAS_ONEDNN
+inline constexpr bool kHasOneDnn = true;
+#else
+inline constexpr bool kHasOneDnn = false;
+#endif
+
 /// What a run of the program left behind.
 struct Finished {
   int exit_code = -1;  // -1 where a signal ended it

@@ -57,6 +57,7 @@ function(wgrad_add_test folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   set(target wgrad_${folder}_test)
   wgrad_add_executable(${target} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gtest GTest::gtest_main)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)  # compiled once, run once
   target_compile_definitions(${target} PRIVATE WGRAD_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${folder})
 endfunction()

@@ -49,6 +49,10 @@ function(wgrad_add_executable name)
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_LINK} wgrad_options wgrad_warnings)
+  if(WGRAD_SANITIZE)
+    # g++ 12 takes an empty std::optional for an uninitialised one once sanitizers are in.
+    target_compile_options(${name} PRIVATE -Wno-maybe-uninitialized)
+  endif()
 endfunction()
 
 # wgrad_add_test(<folder> SOURCES .. [LINK lib ..]) makes wgrad_<folder>_test out of GoogleTest files and registers its

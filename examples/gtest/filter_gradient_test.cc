@@ -28,7 +28,7 @@ TEST(FilterGradient, IsRightWithDilationAndExplicitPadding) {
 TEST(PadsOnTheWrongSide, IsFoundOut) {
   const auto verdict = Judge(PadsOnTheWrongSide, "n2_i6x8_c3_k3x2_o4_s2x1_same_f32");
   EXPECT_FALSE(verdict.passed());
-  EXPECT_NE(wgrad::report::ToText(verdict).find("fail"), std::string::npos);
+  EXPECT_NE(wgrad::report::ToText(verdict).find("FAIL"), std::string::npos);
 }
 
 }  // namespace

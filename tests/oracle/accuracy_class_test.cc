@@ -11,11 +11,29 @@ namespace {
 Problem ProblemOf(const std::string& text) { return ParseProblem(text).value(); }
 
 TEST(AccuracyClass, RoundTripsThroughItsText) {
-  const char* const texts[] = {"cr",           "faithful",    "wide",        "wide:f32",      "wide:f64",
-                               "wide_hw",      "depth:17",    "depth:tree",  "depth:blocked64", "depth:lanes16",
-                               "order",        "order:f16",   "order:bf16",  "order_hw",      "split:8",
-                               "input:tf32",   "input:bf16",  "input:bf16x3", "channel:winograd_f3x3_2x2", "channel:fft",
-                               "channel:12.5", "tensor:strassen", "tensor:1000"};
+  const char* const texts[] = {"cr",
+                               "faithful",
+                               "wide",
+                               "wide:f32",
+                               "wide:f64",
+                               "wide_hw",
+                               "depth:17",
+                               "depth:tree",
+                               "depth:blocked64",
+                               "depth:lanes16",
+                               "order",
+                               "order:f16",
+                               "order:bf16",
+                               "order_hw",
+                               "split:8",
+                               "input:tf32",
+                               "input:bf16",
+                               "input:bf16x3",
+                               "channel:winograd_f3x3_2x2",
+                               "channel:fft",
+                               "channel:12.5",
+                               "tensor:strassen",
+                               "tensor:1000"};
   for (const char* const text : texts) {
     const Result<AccuracyClass> parsed = ParseClass(text);
     ASSERT_TRUE(parsed.ok()) << text;
@@ -25,13 +43,14 @@ TEST(AccuracyClass, RoundTripsThroughItsText) {
 }
 
 TEST(AccuracyClass, RefusesWhatIsNoClassInOneSentence) {
-  const char* const texts[] = {"",        "Order",   "order:",   "order:f8", "cr:f32",   "depth",     "depth:0", "depth:blocked",
-                               "split",   "split:1", "split:x",  "input",    "input:f64", "channel:-1", "tensor:nan", "order_hw:f32",
-                               "depth:tree2", "wide:wide"};
+  const char* const texts[] = {"",          "Order",         "order:",     "order:f8",     "cr:f32",      "depth",
+                               "depth:0",   "depth:blocked", "split",      "split:1",      "split:x",     "input",
+                               "input:f64", "channel:-1",    "tensor:nan", "order_hw:f32", "depth:tree2", "wide:wide"};
   for (const char* const text : texts) {
     const Result<AccuracyClass> parsed = ParseClass(text);
     ASSERT_FALSE(parsed.ok()) << text;
-    EXPECT_NE(parsed.error().message.find("\"" + std::string(text) + "\""), std::string::npos) << parsed.error().message;
+    EXPECT_NE(parsed.error().message.find("\"" + std::string(text) + "\""), std::string::npos)
+        << parsed.error().message;
   }
 }
 
@@ -71,8 +90,9 @@ TEST(Resolve, RefusesAnAccumulatorThatDoesNotFitTheResult) {
 }
 
 TEST(DefaultClass, FollowsTheDType) {
-  const std::pair<const char*, const char*> expected[] = {{"f16", "wide_hw"}, {"bf16", "wide_hw"}, {"f32", "order"},
-                                                          {"f64", "order"},   {"f16_f32", "order_hw"}, {"bf16_f32", "order_hw"}};
+  const std::pair<const char*, const char*> expected[] = {{"f16", "wide_hw"},      {"bf16", "wide_hw"},
+                                                          {"f32", "order"},        {"f64", "order"},
+                                                          {"f16_f32", "order_hw"}, {"bf16_f32", "order_hw"}};
   for (const auto& [tag, name] : expected) {
     EXPECT_EQ(Format(DefaultClass(ProblemOf("n1_i4x4_c1_k3x3_o1_same_" + std::string(tag)))), name) << tag;
   }

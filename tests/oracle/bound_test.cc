@@ -24,7 +24,8 @@ ElementFacts FactsOf(const std::vector<double>& products) {
   return facts;
 }
 
-AllowedSet Allow(const std::string& problem, const std::string& name, const ElementFacts& facts, const Policy& policy = {}) {
+AllowedSet Allow(const std::string& problem, const std::string& name, const ElementFacts& facts,
+                 const Policy& policy = {}) {
   ClassBound bound(ProblemOf(problem), ClassOf(name), policy);
   // Data without a grid: the rule of exact sums stays out of the way.
   TensorScan scan;
@@ -95,10 +96,12 @@ TEST(Allowed, OneTermRoundsOnce) {
 TEST(Allowed, HalfAccumulatorMayOverflowEveryWayBetween) {
   const ElementFacts facts = FactsOf({60000, 60000, -60000, -60000});
   const AllowedSet narrow = Allow("n4_i1x1_c1_k1x1_o1_valid_f16", "order:f16", facts);
-  for (const double right : {0.0, HUGE_VAL, -HUGE_VAL, std::nan("")}) EXPECT_TRUE(narrow.Contains(right, DType::kFloat16)) << right;
+  for (const double right : {0.0, HUGE_VAL, -HUGE_VAL, std::nan("")})
+    EXPECT_TRUE(narrow.Contains(right, DType::kFloat16)) << right;
   const AllowedSet wide = Allow("n4_i1x1_c1_k1x1_o1_valid_f16", "wide", facts);
   EXPECT_TRUE(wide.Contains(0, DType::kFloat16));
-  for (const double wrong : {HUGE_VAL, -HUGE_VAL, std::nan("")}) EXPECT_FALSE(wide.Contains(wrong, DType::kFloat16)) << wrong;
+  for (const double wrong : {HUGE_VAL, -HUGE_VAL, std::nan("")})
+    EXPECT_FALSE(wide.Contains(wrong, DType::kFloat16)) << wrong;
 }
 
 TEST(Allowed, OverflowAtTheStoreBeginsHalfAStepAboveTheLargest) {
@@ -121,18 +124,22 @@ TEST(Allowed, SpecialValuesFollowTheCensus) {
   EXPECT_FALSE(Allow(problem, "order", with(kCensusNaN)).Contains(3, DType::kFloat32));
   EXPECT_TRUE(Allow(problem, "order", with(kCensusNaN)).Contains(nan, DType::kFloat32));
   EXPECT_TRUE(Allow(problem, "order", with(kCensusNaN), {.zero_skip = true}).Contains(3, DType::kFloat32));
-  EXPECT_FALSE(Allow(problem, "order", with(kCensusNaN | kCensusNaNTimesNonZero), {.zero_skip = true}).Contains(3, DType::kFloat32));
+  EXPECT_FALSE(Allow(problem, "order", with(kCensusNaN | kCensusNaNTimesNonZero), {.zero_skip = true})
+                   .Contains(3, DType::kFloat32));
   EXPECT_TRUE(Allow(problem, "order", with(kCensusPlusInfinity)).Contains(HUGE_VAL, DType::kFloat32));
   EXPECT_FALSE(Allow(problem, "order", with(kCensusPlusInfinity)).Contains(nan, DType::kFloat32));
   EXPECT_FALSE(Allow(problem, "order", with(kCensusPlusInfinity)).Contains(3.4028234663852886e38, DType::kFloat32));
   EXPECT_TRUE(Allow(problem, "order", with(kCensusPlusInfinity | kCensusMinusInfinity)).Contains(nan, DType::kFloat32));
-  EXPECT_TRUE(Allow(problem, "order", with(kCensusPlusInfinity | kCensusSubnormalTimesInfinity), {.daz = true}).Contains(nan, DType::kFloat32));
+  EXPECT_TRUE(Allow(problem, "order", with(kCensusPlusInfinity | kCensusSubnormalTimesInfinity), {.daz = true})
+                  .Contains(nan, DType::kFloat32));
   const AllowedSet either = Allow(problem, "order", with(kCensusPaddingNonFinite));
   EXPECT_TRUE(either.Contains(nan, DType::kFloat32));
   EXPECT_TRUE(either.Contains(3, DType::kFloat32));
   EXPECT_FALSE(either.Contains(HUGE_VAL, DType::kFloat32));
-  EXPECT_FALSE(Allow(problem, "order", with(kCensusPaddingNonFinite), {.pad = PadPolicy::kSkip}).Contains(nan, DType::kFloat32));
-  EXPECT_FALSE(Allow(problem, "order", with(kCensusPaddingNonFinite), {.pad = PadPolicy::kMultiply}).Contains(3, DType::kFloat32));
+  EXPECT_FALSE(
+      Allow(problem, "order", with(kCensusPaddingNonFinite), {.pad = PadPolicy::kSkip}).Contains(nan, DType::kFloat32));
+  EXPECT_FALSE(Allow(problem, "order", with(kCensusPaddingNonFinite), {.pad = PadPolicy::kMultiply})
+                   .Contains(3, DType::kFloat32));
 }
 
 TEST(Allowed, FlushedResultsNeedThePolicy) {
@@ -161,10 +168,14 @@ TEST(Allowed, ExactGridsLeaveNoError) {
 // Classes are nested as docs/classes.md says, on exact coefficients.
 TEST(Bound, WeakerClassesAreWider) {
   const Problem problem = ProblemOf("n4_i16x16_c1_k1x1_o1_valid_f32");
-  auto alpha = [&](const std::string& name, std::int64_t terms) { return ClassBound(problem, ClassOf(name), {}).CoefficientsFor(terms).alpha; };
+  auto alpha = [&](const std::string& name, std::int64_t terms) {
+    return ClassBound(problem, ClassOf(name), {}).CoefficientsFor(terms).alpha;
+  };
   const std::pair<const char*, const char*> nested[] = {
-      {"wide", "wide_hw"},   {"depth:tree", "order"}, {"depth:3", "depth:7"}, {"order", "order_hw"}, {"order", "split:8"},
-      {"split:4", "split:8"}, {"order_hw", "input:bf16x3"}, {"order_hw", "input:tf32"}, {"input:bf16x3", "input:tf32"}, {"input:tf32", "input:bf16"}};
+      {"wide", "wide_hw"},          {"depth:tree", "order"},    {"depth:3", "depth:7"},
+      {"order", "order_hw"},        {"order", "split:8"},       {"split:4", "split:8"},
+      {"order_hw", "input:bf16x3"}, {"order_hw", "input:tf32"}, {"input:bf16x3", "input:tf32"},
+      {"input:tf32", "input:bf16"}};
   int compared = 0;
   for (const auto& [narrow, wide] : nested) {
     for (const std::int64_t terms : {1, 2, 7, 100, 1024}) {

@@ -17,8 +17,8 @@ std::vector<GoldenCall> Calls(const std::string& file) {
 
 bool IsNarrow(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 
-// The default CPU kernel sums in the working type; XLA in float32 for narrow types, and so does oneDNN for bfloat16, but
-// it hands half and every explicit padding to the default kernel.
+// The default CPU kernel sums in the working type; XLA in float32 for narrow types, and so does oneDNN for bfloat16,
+// but it hands half and every explicit padding to the default kernel.
 std::string DeservedClass(const std::string& route, const Problem& problem) {
   if (!IsNarrow(problem.dtype())) return "order";
   const bool onednn_takes_it = problem.dtype() == DType::kBFloat16 && problem.padding() != Padding::kExplicit;
@@ -51,9 +51,10 @@ TEST(GoldenNumeric, EveryRouteIsInsideItsClassAndNoCloserThanRecorded) {
   }
   EXPECT_GT(judged, 250);
   const std::map<std::string, int> expected_in_thousandths = {
-      {"cpu f32 order", 439},      {"cpu f64 order", 129},      {"cpu f16 order:f16", 764},    {"cpu bf16 order:bf16", 813},
-      {"onednn f32 order", 439},   {"onednn f64 order", 129},   {"onednn f16 order:f16", 764}, {"onednn bf16 wide", 0},
-      {"onednn bf16 order:bf16", 813}, {"xla f32 order", 439},  {"xla f64 order", 329},        {"xla f16 wide", 0},
+      {"cpu f32 order", 439},        {"cpu f64 order", 129},    {"cpu f16 order:f16", 764},
+      {"cpu bf16 order:bf16", 813},  {"onednn f32 order", 439}, {"onednn f64 order", 129},
+      {"onednn f16 order:f16", 764}, {"onednn bf16 wide", 0},   {"onednn bf16 order:bf16", 813},
+      {"xla f32 order", 439},        {"xla f64 order", 329},    {"xla f16 wide", 0},
       {"xla bf16 wide", 0}};
   for (const auto& [name, thousandths] : expected_in_thousandths) {
     ASSERT_TRUE(largest.contains(name)) << name;
@@ -109,7 +110,8 @@ TEST(GoldenSpecial, OnlyOneResultIsRejected) {
           }
         }
       }
-      const bool flushes_matter = !IsNarrow(problem.dtype()) && Judge(call, answer.result, class_text, Policy{}).wrong_elements > 0;
+      const bool flushes_matter =
+          !IsNarrow(problem.dtype()) && Judge(call, answer.result, class_text, Policy{}).wrong_elements > 0;
       wrong_without_flushing += flushes_matter ? 1 : 0;
     }
   }

@@ -219,7 +219,7 @@ TEST(CheckPlugin, DiesAtItsTimeLimit) {
 TEST(CheckPlugin, DiesAtItsMemoryLimit) {
   const SlowPlugin plugin;
   const io::Json report =
-      CheckToJson({plugin.path(), "--problem", kSlow, "--filling", "int_a", "--memory-limit", "8"}, 1);
+      CheckToJson({plugin.path(), "--problem", kSlow, "--filling", "int_a", "--memory-limit", "24"}, 1);
   EXPECT_EQ(Count(report, "died"), 1);
 }
 

@@ -152,7 +152,7 @@ void CaseJudge::JudgeElement(const JudgedRun& run, FactsEngine& engine, Element&
   const bool written = element.bits != PoisonBits(result_dtype_);
   const bool wrong = !written || !Accepts(bound_, engine, element);
   UpdateGrades(engine, element);
-  AddNumbers(engine, element);
+  AddNumbers(element);
   Remember(run, engine, element, wrong);
 }
 
@@ -171,7 +171,7 @@ std::optional<bool> CaseJudge::AcceptsSpecial(const Element& element) const {
 }
 
 // A certain answer out of doubles, or none.
-std::optional<bool> CaseJudge::AcceptsQuickly(ClassBound& bound, FactsEngine&, Element& element) {
+std::optional<bool> CaseJudge::AcceptsQuickly(ClassBound& bound, Element& element) {
   if (!element.quick) return std::nullopt;
   const double reach = std::max(element.abs_sum.high, std::fabs(element.actual));
   if (reach >= bound.overflow_free_limit()) return std::nullopt;
@@ -189,9 +189,7 @@ std::optional<bool> CaseJudge::AcceptsQuickly(ClassBound& bound, FactsEngine&, E
   }
   const ErrorRange permitted = &bound == &bound_ ? Permitted(element) : bound.QuickError(QuickFactsOf(bound, element));
   if (!std::isfinite(permitted.high)) return std::nullopt;
-  const double store = bound.store() == Store::kNone      ? 0
-                       : bound.store() == Store::kNearest ? element.gap_to_sum / 2
-                                                          : element.gap_to_sum;
+  const double store = StoreReach(bound, element);
   if (element.error_high < (permitted.low + store) * (1 - 0x1p-50)) return true;
   if (element.error_high <= permitted.low) return true;
   const bool certain = element.error_low > (permitted.high + store) * (1 + 0x1p-50);
@@ -202,7 +200,7 @@ std::optional<bool> CaseJudge::AcceptsQuickly(ClassBound& bound, FactsEngine&, E
 bool CaseJudge::Accepts(ClassBound& bound, FactsEngine& engine, Element& element) {
   if (element.terms == 0 && element.census == 0) return element.actual == 0;
   if (const auto special = AcceptsSpecial(element)) return *special;
-  if (const auto quick = AcceptsQuickly(bound, engine, element)) return *quick;
+  if (const auto quick = AcceptsQuickly(bound, element)) return *quick;
   return bound.Allow(ExactFacts(bound, engine, element)).Contains(element.actual, result_dtype_);
 }
 
@@ -271,11 +269,9 @@ bool CaseJudge::CorrectlyRounded(Element& element) const {
 }
 
 void CaseJudge::Remember(const JudgedRun& run, FactsEngine& engine, Element& element, bool wrong) {
-  if (wrong) {
-    ++wrong_;
-    for (std::size_t axis = 0; axis < 4; ++axis) ++wrong_by_axis_[axis][static_cast<std::size_t>(element.index[axis])];
-  }
   if (!wrong) return;
+  ++wrong_;
+  for (std::size_t axis = 0; axis < 4; ++axis) ++wrong_by_axis_[axis][static_cast<std::size_t>(element.index[axis])];
   if (worst_.size() == kShown && element.quick) {
     // Not worth the exact arithmetic of a finding unless it can displace the least of those shown.
     const double bound = Permitted(element).high + element.gap_to_sum;

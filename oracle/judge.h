@@ -48,8 +48,10 @@ class CaseJudge {
   void JudgeElement(const JudgedRun& run, FactsEngine& engine, Element& element);
   bool Accepts(ClassBound& bound, FactsEngine& engine, Element& element);
   std::optional<bool> AcceptsSpecial(const Element& element) const;
-  std::optional<bool> AcceptsQuickly(ClassBound& bound, FactsEngine& engine, Element& element);
-  void AddNumbers(FactsEngine& engine, Element& element);
+  std::optional<bool> AcceptsQuickly(ClassBound& bound, Element& element);
+  void AddNumbers(Element& element);
+  /// How far from the sum `actual` may lie through the store alone.
+  static double StoreReach(const ClassBound& bound, const Element& element);
   void UpdateGrades(FactsEngine& engine, Element& element);
   void Remember(const JudgedRun& run, FactsEngine& engine, Element& element, bool wrong);
   ElementFacts ExactFacts(const ClassBound& bound, FactsEngine& engine, const Element& element) const;

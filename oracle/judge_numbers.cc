@@ -37,7 +37,7 @@ void CaseJudge::UpdateGrades(FactsEngine& engine, Element& element) {
   }
 }
 
-void CaseJudge::AddNumbers(FactsEngine&, Element& element) {
+void CaseJudge::AddNumbers(Element& element) {
   if (!element.quick) {
     if (element.terms == 0 && element.census == 0 && element.actual == 0) {
       statistics_.Add({.correctly_rounded = true}, element.index);
@@ -63,12 +63,15 @@ void CaseJudge::AddNumbers(FactsEngine&, Element& element) {
   numbers.sign = signed_error > 0 ? 1 : signed_error < 0 ? -1 : 0;
   if (!numbers.correctly_rounded || bound_.store() == Store::kNone) {
     const double bound = Permitted(element).high;
-    const double store =
-        bound_.store() == Store::kNone ? 0 : element.gap_to_sum / (bound_.store() == Store::kNearest ? 2 : 1);
-    const double excess = std::max(0.0, numbers.error - store);
+    const double excess = std::max(0.0, numbers.error - StoreReach(bound_, element));
     numbers.bound_ratio = excess == 0 ? 0 : bound > 0 ? excess / bound : kInfinity;
   }
   statistics_.Add(numbers, element.index);
+}
+
+double CaseJudge::StoreReach(const ClassBound& bound, const Element& element) {
+  if (bound.store() == Store::kNone) return 0;
+  return bound.store() == Store::kNearest ? element.gap_to_sum / 2 : element.gap_to_sum;
 }
 
 double CaseJudge::CoverageThreshold(Element& element) {

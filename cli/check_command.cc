@@ -4,22 +4,18 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <thread>
 
+#include "cli/checking.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/judging_options.h"
-#include "cli/known_failures.h"
 #include "cli/memory.h"
-#include "cli/registry.h"
 #include "cli/report_files.h"
-#include "cli/scheduler.h"
 #include "cli/selection.h"
 #include "cli/tally.h"
 #include "cli/terminal.h"
-#include "oracle/fillings.h"
 #include "report/report.h"
 
 namespace wgrad::cli {
@@ -30,37 +26,30 @@ struct CheckOptions {
   Selection selection;
   JudgingWords judging;
   std::vector<std::string> fillings;
+  std::vector<std::string> only;
   std::string seed = "1";
   int jobs = 0;  // 0: the cores
   double time_limit_seconds = 0;
   std::int64_t memory_limit_mib = 0;
+  int fresh = -1;  // below 0: by the size of the suites
   bool fail_fast = false;
   bool list = false;
   std::string known_file;
   ReportPaths reports;
 };
 
-// The options, read and found to make sense.
-struct CheckRequest {
-  oracle::JudgingChoice choice;
-  std::vector<Problem> problems;
-  std::vector<Filling> fillings;
-  std::uint64_t seed = 1;
-  KnownFailures known;
-  int jobs = 1;
-  std::vector<OpenedCandidate> candidates;
-};
-
 int Cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
-Result<CheckRequest> Prepare(const CheckOptions& options) {
-  CheckRequest request;
+// The options, read and found to make sense; the candidate is not opened yet.
+Result<RunRequest> ReadRequest(const CheckOptions& options) {
+  RunRequest request;
   Result<oracle::JudgingChoice> choice = ToJudgingChoice(options.judging);
   if (!choice.ok()) return choice.error();
   request.choice = *choice;
-  Result<std::vector<Problem>> problems = SelectProblems(options.selection);
-  if (!problems.ok()) return problems.error();
-  request.problems = *problems;
+  Result<Selected> selected = Select(options.selection);
+  if (!selected.ok()) return selected.error();
+  request.problems = selected->problems;
+  request.calls = selected->calls;
   Result<std::vector<Filling>> fillings = ParseFillings(options.fillings);
   if (!fillings.ok()) return fillings.error();
   request.fillings = *fillings;
@@ -73,65 +62,16 @@ Result<CheckRequest> Prepare(const CheckOptions& options) {
     request.known = *known;
   }
   if (Status status = CheckWritable(options.reports); !status.ok()) return status.error();
-  const auto tasks = static_cast<int>(std::clamp<std::size_t>(request.problems.size(), 1, 1024));
-  request.jobs = std::min(options.jobs > 0 ? options.jobs : Cores(), tasks);
-  const CandidateSettings settings{std::max(1, Cores() / request.jobs), options.time_limit_seconds,
-                                   options.memory_limit_mib};
-  Result<std::vector<OpenedCandidate>> candidates = OpenCandidate(options.candidate, settings);
-  if (!candidates.ok()) return candidates.error();
-  request.candidates = *candidates;
-  if (!options.list) {
-    if (Status status = CheckMemory(request.problems, request.jobs); !status.ok()) return status.error();
-  }
+  request.only = options.only;
+  const auto tasks = std::clamp<std::size_t>(request.problems.size() + request.calls.size(), 1, 1024);
+  request.jobs = std::min(options.jobs > 0 ? options.jobs : Cores(), static_cast<int>(tasks));
+  request.fail_fast = options.fail_fast;
+  request.fresh = options.fresh < 0 ? DefaultFresh(request) : options.fresh;
   return request;
 }
 
-Result<std::vector<Task>> MakeTasks(const CheckRequest& request, const OpenedCandidate& candidate) {
-  std::vector<Task> tasks;
-  for (const Problem& problem : request.problems) {
-    Result<oracle::Judging> judging = oracle::Resolve(problem, request.choice, candidate.greeting.declaration);
-    if (!judging.ok()) return judging.error();
-    const std::vector<Filling> fillings =
-        request.fillings.empty() ? oracle::Battery(problem, {judging->deterministic}) : request.fillings;
-    tasks.push_back({problem, fillings, *judging});
-  }
-  return tasks;
-}
-
-std::int64_t CaseCount(const std::vector<Task>& tasks) {
-  std::int64_t count = 0;
-  for (const Task& task : tasks) count += static_cast<std::int64_t>(task.fillings.size());
-  return count;
-}
-
-void ListCases(const std::vector<Task>& tasks, std::uint64_t seed) {
-  std::string text;
-  for (const Task& task : tasks) {
-    for (const Filling filling : task.fillings) text += Format(Case{task.problem, filling, seed}) + "\n";
-  }
-  Print(text);
-}
-
-// Runs one candidate and adds it to `report`. Returns what broke in wgrad itself, or nothing.
-std::string RunCandidate(const CheckOptions& options, const CheckRequest& request, std::size_t which,
-                         std::vector<Task> tasks, report::CheckReport& report) {
-  const OpenedCandidate& candidate = request.candidates[which];
-  const auto progress = std::make_shared<Progress>(CaseCount(tasks), IsTerminal(STDERR_FILENO));
-  const std::string policy = tasks.empty() ? "" : oracle::Format(tasks.front().judging.policy);
-  RunOutcome outcome = RunPlan({std::move(tasks), request.seed, request.jobs, options.fail_fast, candidate.make,
-                                [known = request.known](const oracle::CaseVerdict& verdict) {
-                                  return IsWrong(verdict) && !IsKnown(known, verdict);
-                                },
-                                progress});
-  report.policy = policy;
-  report.interrupted = report.interrupted || outcome.interrupted;
-  report::CandidateReport entry;
-  entry.greeting = candidate.greeting;
-  entry.argument = candidate.argument;
-  entry.verdicts = std::move(outcome.verdicts);
-  Tally(entry, request.known);
-  report.candidates.push_back(std::move(entry));
-  return outcome.internal_error;
+CandidateSettings SettingsFor(const CheckOptions& options, const RunRequest& request) {
+  return {std::max(1, Cores() / request.jobs), options.time_limit_seconds, options.memory_limit_mib};
 }
 
 ExitCode Finish(const CheckOptions& options, const report::CheckReport& report, const std::string& internal_error) {
@@ -147,35 +87,48 @@ ExitCode Finish(const CheckOptions& options, const report::CheckReport& report, 
   return code != ExitCode::kFailed && report.interrupted ? ExitCode::kInterrupted : code;
 }
 
+void ListCases(const std::vector<Task>& tasks, std::uint64_t seed) {
+  std::string text;
+  for (const std::string& case_text : CaseTexts(tasks, seed)) text += case_text + "\n";
+  Print(text);
+}
+
+// Runs the candidates one after the other, as far as nothing stops it.
+std::string RunAll(const RunRequest& request, const std::vector<OpenedCandidate>& candidates,
+                   std::vector<std::vector<Task>> tasks, report::CheckReport& report) {
+  for (std::size_t which = 0; which < candidates.size(); ++which) {
+    CandidateRun run = RunCandidate(request, candidates[which], std::move(tasks[which]));
+    report.policy = run.policy;
+    report.interrupted = report.interrupted || run.interrupted;
+    report.candidates.push_back(std::move(run.report));
+    if (!run.internal_error.empty()) return run.internal_error;
+    const bool stop = request.fail_fast && ExitCodeOf(report::TotalCounts(report)) == ExitCode::kFailed;
+    if (stop || Interrupted()) break;
+  }
+  return "";
+}
+
 ExitCode Check(const CheckOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   CatchInterrupts();
-  const Result<CheckRequest> prepared = Prepare(options);
-  if (!prepared.ok()) return Refuse(prepared.error());
-  const CheckRequest& request = *prepared;
+  const Result<RunRequest> request = ReadRequest(options);
+  if (!request.ok()) return Refuse(request.error());
+  const Result<std::vector<OpenedCandidate>> candidates =
+      OpenCandidate(options.candidate, SettingsFor(options, *request));
+  if (!candidates.ok()) return Refuse(candidates.error());
   std::vector<std::vector<Task>> tasks;
-  for (const OpenedCandidate& candidate : request.candidates) {
-    Result<std::vector<Task>> made = MakeTasks(request, candidate);
+  for (const OpenedCandidate& candidate : *candidates) {
+    Result<std::vector<Task>> made = MakeTasks(*request, candidate);
     if (!made.ok()) return Refuse(made.error());
-    tasks.push_back(*made);
+    tasks.push_back(std::move(made).value());
   }
   if (options.list) {
-    ListCases(tasks.front(), request.seed);
+    ListCases(tasks.front(), request->seed);
     return ExitCode::kPass;
   }
-
-  report::CheckReport report;
-  report.environment = report::CurrentEnvironment();
-  if (const char* const program = std::getenv("WGRAD_PROGRAM"); program != nullptr) report.program = program;
-  report.command = CommandLine();
-  report.candidate = options.candidate;
-  report.seed = request.seed;
-  std::string internal_error;
-  for (std::size_t which = 0; which < tasks.size(); ++which) {
-    internal_error = RunCandidate(options, request, which, std::move(tasks[which]), report);
-    const bool stop = options.fail_fast && ExitCodeOf(report::TotalCounts(report)) == ExitCode::kFailed;
-    if (stop || Interrupted() || !internal_error.empty()) break;
-  }
+  if (Status status = CheckMemory(request->problems, request->jobs); !status.ok()) return Refuse(status.error());
+  report::CheckReport report = NewReport(options.candidate, request->seed);
+  const std::string internal_error = RunAll(*request, *candidates, std::move(tasks), report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Finish(options, report, internal_error);
 }
@@ -206,6 +159,10 @@ void AddSelectionOptions(CLI::App& command, CheckOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(group);
+  command.add_option("--only", options.only, "Cases whose text matches this shell pattern alone; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false)
+      ->group(group);
   command.add_option("--seed", options.seed, "Seed of the data; default 1")->type_name("N")->group(group);
   command.add_flag("--list", options.list, "Print the cases, run nothing")->group(group);
 }
@@ -226,6 +183,13 @@ void AddRunningOptions(CLI::App& command, CheckOptions& options) {
       ->type_name("MIB")
       ->check(CLI::PositiveNumber)
       ->group(group);
+  command
+      .add_option("--fresh", options.fresh,
+                  "Problems that a candidate with a process of its own is also given in fresh processes, and under "
+                  "two values of MALLOC_PERTURB_; default one in eight, at most 6")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000))
+      ->group(group);
   command.add_flag("--fail-fast", options.fail_fast, "Stop at the first failing case")->group(group);
 }
 
@@ -236,7 +200,7 @@ void AddCheckCommand(CLI::App& program, ExitCode& exit_code) {
   auto options = std::make_shared<CheckOptions>();
   command
       ->add_option("CANDIDATE", options->candidate,
-                   "A name (`wgrad list candidates`), name:variant, or the path of a plugin (.so)")
+                   "A name (`wgrad list candidates`), name:variant, the path of a plugin (.so), or cmd:COMMAND")
       ->required();
   AddSelectionOptions(*command, *options);
   AddJudgingOptions(*command, options->judging);
@@ -251,6 +215,8 @@ void AddCheckCommand(CLI::App& program, ExitCode& exit_code) {
       "Examples:\n"
       "  wgrad check openblas\n"
       "  wgrad check ./libmine.so --suite smoke,traps --class f16=wide_hw --json report.json\n"
+      "  wgrad check 'cmd:python3 mine.py' --problem n2_i5x7_c6_k3x2_o4_same_f32\n"
+      "  wgrad check tensorflow:xla --suite tf,arguments\n"
       "  wgrad check mutant:dilation_ignored --problem n3_i9x8_c6_k3x4_o10_d2x1_same_f32");
   command->callback([options, &exit_code] { exit_code = Check(*options); });
 }

@@ -14,5 +14,8 @@ void AddJudgeCommand(CLI::App& program, ExitCode& exit_code);
 void AddRunCommand(CLI::App& program, ExitCode& exit_code);
 void AddDescribeCommand(CLI::App& program, ExitCode& exit_code);
 void AddListCommand(CLI::App& program, ExitCode& exit_code);
+void AddInstallCommand(CLI::App& program, ExitCode& exit_code);
+void AddPythonCommand(CLI::App& program, ExitCode& exit_code);
+void AddMatrixCommand(CLI::App& program, ExitCode& exit_code);
 
 }  // namespace wgrad::cli

@@ -17,19 +17,21 @@ namespace {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
-Rows Candidates() {
+Result<Rows> Candidates() {
+  const Result<std::vector<CandidateListing>> listings = ListCandidates();
+  if (!listings.ok()) return listings.error();
   Rows rows;
-  for (const CandidateListing& candidate : ListCandidates()) rows.emplace_back(candidate.name, candidate.description);
+  for (const CandidateListing& candidate : *listings) rows.emplace_back(candidate.name, candidate.description);
   return rows;
 }
 
-Rows SuiteNames() {
+Result<Rows> SuiteNames() {
   Rows rows;
   for (const suites::Suite& suite : suites::Suites()) rows.emplace_back(suite.name, suite.description);
   return rows;
 }
 
-Rows Classes() {
+Result<Rows> Classes() {
   Rows rows;
   for (const oracle::ClassDescription& description : oracle::ClassDescriptions()) {
     rows.emplace_back(description.name,
@@ -38,7 +40,7 @@ Rows Classes() {
   return rows;
 }
 
-Rows Fillings() {
+Result<Rows> Fillings() {
   Rows rows;
   for (int filling = 0; filling < kFillingCount; ++filling) {
     rows.emplace_back(NameOf(static_cast<Filling>(filling)), oracle::DescriptionOf(static_cast<Filling>(filling)));
@@ -64,12 +66,16 @@ void AddListCommand(CLI::App& program, ExitCode& exit_code) {
   command->add_option("WHAT", *what, "candidates, suites, classes or fillings")->required();
   command->footer("Example:\n  wgrad list suites");
   command->callback([what, &exit_code] {
-    const std::vector<std::pair<std::string, std::function<Rows()>>> lists = {
+    const std::vector<std::pair<std::string, std::function<Result<Rows>()>>> lists = {
         {"candidates", Candidates}, {"suites", SuiteNames}, {"classes", Classes}, {"fillings", Fillings}};
     std::vector<std::string> names;
     for (const auto& [name, rows] : lists) {
       names.push_back(name);
-      if (name == *what) return Print(Table(rows()));
+      if (name != *what) continue;
+      const Result<Rows> listed = rows();
+      if (listed.ok()) return Print(Table(*listed));
+      exit_code = Refuse(listed.error());
+      return;
     }
     exit_code = Refuse(UnknownName("list", *what, names));
   });

@@ -43,6 +43,9 @@ ExitCode Run(int argc, char** argv) {
   AddRunCommand(program, exit_code);
   AddDescribeCommand(program, exit_code);
   AddListCommand(program, exit_code);
+  AddMatrixCommand(program, exit_code);
+  AddInstallCommand(program, exit_code);
+  AddPythonCommand(program, exit_code);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& answer) {  // --help, --version

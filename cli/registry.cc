@@ -1,11 +1,16 @@
 #include "cli/registry.h"
 
+#include <wordexp.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <span>
+#include <utility>
 
 #include "candidates/plugin/plugin_candidate.h"
 #include "cli/suggest.h"
+#include "cli/terminal.h"
 #include "fuzz/wrong_kernels.h"
 #include "optimized/filter_gradient.h"
 #include "reference/filter_gradient.h"
@@ -14,6 +19,7 @@ namespace wgrad::cli {
 namespace {
 
 constexpr std::string_view kMutantPrefix = "mutant:";
+constexpr std::string_view kCommandPrefix = "cmd:";
 
 // A candidate's words: "onednn:any" is name onednn, variant any.
 struct CandidateWords {
@@ -52,31 +58,109 @@ std::vector<OpenedCandidate> InProcess(std::string_view argument, const Candidat
   return {{std::string(argument), make()->greeting(), make}};
 }
 
-// Our own plugin: built beside bin in lib/wgrad, installed in the library folder of the installation.
-std::string OneDnnPath() {
-  std::error_code ignored;
-  const auto root = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
-  const auto built = root / "lib" / "wgrad" / "libwgrad_onednn.so";
-  const auto installed = root / WGRAD_INSTALL_LIBDIR / "wgrad" / "libwgrad_onednn.so";
-  return (std::filesystem::exists(installed, ignored) ? installed : built).string();
+std::vector<OpenedCandidate> ToCandidates(const std::string& name, std::vector<candidates::OpenedProcess> processes) {
+  std::vector<OpenedCandidate> opened;
+  for (candidates::OpenedProcess& process : processes) {
+    const std::string suffix = process.variant.empty() ? "" : ":" + process.variant;
+    opened.push_back({name + suffix, std::move(process.greeting.greeting), std::move(process.make),
+                      std::move(process.make_perturbed)});
+  }
+  return opened;
 }
 
-Result<std::vector<OpenedCandidate>> OpenPlugin(const CandidateWords& words, const std::string& path,
-                                                const CandidateSettings& settings) {
-  if (!std::filesystem::exists(path)) {
-    return Error{ErrorCode::kNotFound, "candidate \"" + words.name + "\": there is no file " + path};
+// `variants` of the candidate `name`, of which `variant` may be the only one wanted.
+Result<std::vector<OpenedCandidate>> Chosen(const std::string& name, const std::string& variant,
+                                            Result<candidates::OpenedVariants> variants) {
+  if (!variants.ok()) return variants.error();
+  candidates::OpenedVariants opened = std::move(variants).value();
+  if (opened.opened.empty()) return UnknownName("variant of " + name, variant, opened.known);
+  return ToCandidates(name, std::move(opened.opened));
+}
+
+Result<std::vector<OpenedCandidate>> OpenPluginFile(const CandidateWords& words, const CandidateSettings& settings) {
+  if (!std::filesystem::exists(words.name)) {
+    return Error{ErrorCode::kNotFound, "candidate \"" + words.name + "\": there is no file " + words.name};
   }
-  const Result<candidates::PluginInfo> plugin = candidates::OpenPlugin(path, LimitsOf(settings));
-  if (!plugin.ok()) return plugin.error();
-  std::vector<OpenedCandidate> opened;
+  return Chosen(words.name, words.variant, candidates::OpenPlugin(words.name, LimitsOf(settings), words.variant));
+}
+
+// A shell's quotes, variables and wildcards, without its commands.
+Result<std::vector<std::string>> SplitCommand(const std::string& text) {
+  wordexp_t expansion;
+  if (wordexp(text.c_str(), &expansion, WRDE_NOCMD) != 0) {
+    return Error{ErrorCode::kBadText, "\"" + text +
+                                          "\" is no program with its arguments: quote it as a shell wants it, "
+                                          "without |, &, ;, <, >, (, ), {, } and $(..)"};
+  }
+  const std::span<char*> words(expansion.we_wordv, expansion.we_wordc);
+  std::vector<std::string> command(words.begin(), words.end());
+  wordfree(&expansion);
+  if (command.empty()) return Error{ErrorCode::kBadText, "cmd: needs a program, e.g. 'cmd:python3 mine.py'"};
+  return command;
+}
+
+Result<std::vector<OpenedCandidate>> OpenCommand(std::string_view argument, const CandidateSettings& settings) {
+  const Result<std::vector<std::string>> words = SplitCommand(std::string(argument.substr(kCommandPrefix.size())));
+  if (!words.ok()) return words.error();
+  Result<candidates::OpenedVariants> opened = candidates::OpenVariants({*words}, LimitsOf(settings), "");
+  if (!opened.ok() && opened.error().message.starts_with("died: ")) {
+    return Error{opened.error().code, words->front() + " " + opened.error().message};
+  }
+  return Chosen(std::string(argument), "", std::move(opened));
+}
+
+// Never called: its greeting covers nothing.
+class MissingCandidate : public Candidate {
+ public:
+  explicit MissingCandidate(Greeting greeting) : greeting_(std::move(greeting)) {}
+  const Greeting& greeting() const override { return greeting_; }
+  Answer FilterGradient(const Problem&, const Tensor&, const Tensor&) override {
+    return Answer::Of(AnswerKind::kUnsupported, greeting_.capabilities.unavailable);
+  }
+
+ private:
+  Greeting greeting_;
+};
+
+OpenedCandidate Missing(const std::string& argument, const std::string& why) {
+  Greeting greeting{.name = argument};
+  greeting.capabilities.unavailable = why;
+  return {argument, greeting, [greeting] { return std::make_unique<MissingCandidate>(greeting); }};
+}
+
+Result<std::vector<OpenedCandidate>> OpenAdapterPlugin(const candidates::Adapter& adapter, const CandidateWords& words,
+                                                       const CandidateSettings& settings) {
+  const std::string path = candidates::PluginPath(adapter, Places()).string();
+  return Chosen(adapter.name, words.variant, candidates::OpenPlugin(path, LimitsOf(settings), words.variant));
+}
+
+Result<std::vector<OpenedCandidate>> OpenAdapter(const candidates::Adapter& adapter, const CandidateWords& words,
+                                                 const CandidateSettings& settings) {
+  const candidates::AdapterPlaces places = Places();
+  if (const std::string why = candidates::WhyNotInstalled(adapter, places); !why.empty()) {
+    const std::string suffix = words.variant.empty() ? "" : ":" + words.variant;
+    return std::vector<OpenedCandidate>{
+        Missing(adapter.name + suffix, why + "; to install it: " + ProgramName() + " install " + adapter.name)};
+  }
+  if (adapter.is_plugin()) return OpenAdapterPlugin(adapter, words, settings);
+  std::vector<candidates::AdapterVariant> variants = adapter.variants;
+  if (variants.empty()) variants.emplace_back();
   std::vector<std::string> names;
-  for (const candidates::PluginVariant& variant : plugin->variants) {
+  std::vector<OpenedCandidate> opened;
+  for (const candidates::AdapterVariant& variant : variants) {
     names.push_back(variant.name);
     if (!words.variant.empty() && words.variant != variant.name) continue;
-    const std::string suffix = variant.name.empty() ? "" : ":" + variant.name;
-    opened.push_back({words.name + suffix, plugin->greeting, variant.factory});
+    const std::string argument = adapter.name + (variant.name.empty() ? "" : ":" + variant.name);
+    Result<candidates::OpenedProcess> process =
+        candidates::OpenProcess(candidates::CommandFor(adapter, variant, places), LimitsOf(settings));
+    // The other variants can be judged all the same.
+    if (!process.ok()) {
+      opened.push_back(Missing(argument, "it does not start: " + process.error().message));
+      continue;
+    }
+    opened.push_back({argument, process->greeting.greeting, process->make, process->make_perturbed});
   }
-  if (opened.empty()) return UnknownName("variant of " + words.name, words.variant, names);
+  if (opened.empty()) return UnknownName("variant of " + adapter.name, words.variant, names);
   return opened;
 }
 
@@ -89,42 +173,77 @@ Result<std::vector<OpenedCandidate>> OpenMutant(std::string_view argument) {
 
 }  // namespace
 
+candidates::AdapterPlaces Places() { return candidates::AdapterPlaces::OfThisProgram(WGRAD_INSTALL_LIBDIR); }
+
+Result<std::vector<candidates::Adapter>> Adapters() { return candidates::ReadAdapters(Places().share / "candidates"); }
+
+Result<candidates::Adapter> FindAdapter(const std::string& name) {
+  const Result<std::vector<candidates::Adapter>> adapters = Adapters();
+  if (!adapters.ok()) return adapters.error();
+  std::vector<std::string> names;
+  for (const candidates::Adapter& adapter : *adapters) {
+    if (adapter.name == name) return adapter;
+    names.push_back(adapter.name);
+  }
+  return UnknownName("adapter", name, names);
+}
+
 Result<std::vector<OpenedCandidate>> OpenCandidate(std::string_view argument, const CandidateSettings& settings) {
   if (argument.starts_with(kMutantPrefix)) return OpenMutant(argument);
+  if (argument.starts_with(kCommandPrefix)) return OpenCommand(argument, settings);
   const CandidateWords words = Split(argument);
-  if (words.is_path) return OpenPlugin(words, words.name, settings);
-  if (words.name == "onednn") return OpenPlugin(words, OneDnnPath(), settings);
+  if (words.is_path) return OpenPluginFile(words, settings);
   const bool built_in = words.name == "openblas" || words.name == "reference";
-  if (!built_in) {
-    const std::vector<std::string> known = {"openblas", "reference", "onednn"};
-    return UnknownName("candidate", argument, known);
-  }
-  if (!words.variant.empty()) {
+  if (built_in && !words.variant.empty()) {
     return Error{ErrorCode::kNotFound,
                  "candidate \"" + words.name + "\" has no variants, got \"" + std::string(argument) + "\""};
   }
   if (words.name == "reference") return InProcess(argument, reference::MakeReferenceCandidate);
-  return InProcess(argument, [threads = settings.threads] { return optimized::MakeOpenBlasCandidate(threads); });
+  if (words.name == "openblas") {
+    return InProcess(argument, [threads = settings.threads] { return optimized::MakeOpenBlasCandidate(threads); });
+  }
+  const Result<std::vector<candidates::Adapter>> adapters = Adapters();
+  if (!adapters.ok()) return adapters.error();
+  std::vector<std::string> known = {"openblas", "reference"};
+  for (const candidates::Adapter& adapter : *adapters) {
+    if (adapter.name == words.name) return OpenAdapter(adapter, words, settings);
+    known.push_back(adapter.name);
+  }
+  return UnknownName("candidate", argument, known);
 }
 
-std::vector<CandidateListing> ListCandidates() {
+Result<std::vector<CandidateListing>> ListCandidates() {
   std::vector<CandidateListing> listings = {
       {"openblas", "the optimized path: unrolled images and OpenBLAS, in working precision"},
       {"reference", "the definition, exact and slow, correctly rounded"},
   };
-  const Result<std::vector<OpenedCandidate>> onednn = OpenCandidate("onednn", CandidateSettings());
-  const std::string state = onednn.ok() ? onednn->front().greeting.version : "not available: " + onednn.error().message;
-  listings.push_back({"onednn", "oneDNN in a process of its own, all its variants (" + state + ")"});
-  if (onednn.ok()) {
-    for (const OpenedCandidate& variant : *onednn) listings.push_back({variant.argument, "one of its variants"});
+  const Result<std::vector<candidates::Adapter>> adapters = Adapters();
+  if (!adapters.ok()) return adapters.error();
+  for (const candidates::Adapter& adapter : *adapters) {
+    const std::string why = candidates::WhyNotInstalled(adapter, Places());
+    const std::string state =
+        why.empty() ? "" : " (" + why + "; to install it: " + ProgramName() + " install " + adapter.name + ")";
+    listings.push_back({adapter.name, adapter.description + state});
+    for (const candidates::AdapterVariant& variant : adapter.variants) {
+      listings.push_back({adapter.name + ":" + variant.name, variant.description});
+    }
   }
   listings.push_back({"PATH.so", "a plugin of your own (docs/plugin.md), with :VARIANT where it has several"});
+  listings.push_back({"cmd:COMMAND", "a program in any language that speaks the process protocol (docs/protocol.md)"});
   for (const fuzz::WrongKernel& kernel : fuzz::WrongKernels()) {
     const bool control = kernel.family == fuzz::FaultFamily::kControl;
     listings.push_back({std::string(kMutantPrefix) + kernel.name,
                         (control ? "right, for comparison: " : "wrong on purpose: ") + kernel.description});
   }
   return listings;
+}
+
+Result<std::vector<std::string>> MatrixCandidates() {
+  const Result<std::vector<candidates::Adapter>> adapters = Adapters();
+  if (!adapters.ok()) return adapters.error();
+  std::vector<std::string> names = {"openblas", "reference"};
+  for (const candidates::Adapter& adapter : *adapters) names.push_back(adapter.name);
+  return names;
 }
 
 }  // namespace wgrad::cli

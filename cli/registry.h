@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "candidates/adapter/adapter.h"
 #include "core/candidate.h"
 #include "core/result.h"
 
@@ -23,17 +26,29 @@ struct OpenedCandidate {
   std::string argument;  // the words that name exactly this one: "onednn:any"
   Greeting greeting;
   CandidateFactory make;
+  /// In a process of its own with this value of MALLOC_PERTURB_ (0: none); empty where it runs in this one.
+  std::function<std::unique_ptr<Candidate>(int)> make_perturbed = {};
 };
 
-/// The candidate behind `argument` (a name, name:variant, mutant:NAME, or the path of a plugin), one entry for each of
-/// its variants. Errors: unknown names with the nearest one, plugins that cannot be opened.
+/// The candidate behind `argument` (a name, name:variant, mutant:NAME, cmd:COMMAND, or the path of a plugin), one entry
+/// for each of its variants. One that is known but not installed covers nothing, and its greeting says what to type.
+/// Errors: unknown names with the nearest one, plugins and programs that cannot be opened.
 Result<std::vector<OpenedCandidate>> OpenCandidate(std::string_view argument, const CandidateSettings& settings);
 
 struct CandidateListing {
   std::string name;
   std::string description;
 };
-/// All that have a name, wrong kernels last.
-std::vector<CandidateListing> ListCandidates();
+/// All that have a name, wrong kernels last. Errors: an adapter's damaged manifest.
+Result<std::vector<CandidateListing>> ListCandidates();
+
+/// Those that `wgrad matrix` runs: the built-ins and every adapter, installed or not.
+Result<std::vector<std::string>> MatrixCandidates();
+
+/// The ready adapters and where they find what they need.
+candidates::AdapterPlaces Places();
+Result<std::vector<candidates::Adapter>> Adapters();
+/// Errors: kNotFound with the nearest name.
+Result<candidates::Adapter> FindAdapter(const std::string& name);
 
 }  // namespace wgrad::cli

@@ -58,17 +58,22 @@ class SharedRun {
 
   void RunTask(std::size_t at, Candidate& candidate) {
     const Task& task = plan_.tasks[at];
+    if (task.call) {
+      Record(at, oracle::ExamineArguments(*task.call, candidate));
+      return;
+    }
     bool wrong = false;
     for (const Filling filling : task.fillings) {
       if (MustStop(at)) return;
-      const oracle::CaseVerdict verdict = oracle::Examine({task.problem, filling, plan_.seed}, candidate, task.judging);
+      const oracle::CaseVerdict verdict =
+          oracle::Examine({*task.problem, filling, plan_.seed}, candidate, task.judging, filling == task.sampled);
       wrong = wrong || verdict.outcome == oracle::Outcome::kFail;
       if (!Record(at, verdict)) return;
     }
     const bool has_coded = std::count(task.fillings.begin(), task.fillings.end(), Filling::kCoded) != 0;
     if (!wrong || has_coded || MustStop(at)) return;
     plan_.progress->ExpectOneMore();
-    Record(at, oracle::Examine({task.problem, Filling::kCoded, plan_.seed}, candidate, task.judging));
+    Record(at, oracle::Examine({*task.problem, Filling::kCoded, plan_.seed}, candidate, task.judging));
   }
 
   // Whether the task goes on.

@@ -4,20 +4,25 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/progress.h"
 #include "core/candidate.h"
+#include "core/op_arguments.h"
 #include "oracle/examine.h"
 
 namespace wgrad::cli {
 
-/// One problem, with everything that its cases depend on. Fillings run in order, by one candidate instance.
+/// One problem with everything that its cases depend on, or one call with wrong arguments. Fillings run in order, by
+/// one candidate instance.
 struct Task {
-  Problem problem;
-  std::vector<Filling> fillings;
-  oracle::Judging judging;
+  std::optional<Problem> problem = std::nullopt;
+  std::vector<Filling> fillings = {};
+  oracle::Judging judging = {};
+  std::optional<Filling> sampled = std::nullopt;  // whose first result the verdict keeps
+  std::optional<ArgumentCase> call = std::nullopt;
 };
 
 struct Plan {

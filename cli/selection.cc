@@ -27,6 +27,7 @@ Result<std::vector<Problem>> NamedProblems(const Selection& selection) {
   if (suites.empty() && selection.problems.empty()) suites = {"smoke"};
   std::vector<Problem> problems;
   for (const std::string& suite : suites) {
+    if (suite == suites::kArgumentSuite) continue;
     const Result<std::vector<Problem>> of_suite = ProblemsOfSuite(suite);
     if (!of_suite.ok()) return of_suite.error();
     problems.insert(problems.end(), of_suite->begin(), of_suite->end());
@@ -47,7 +48,7 @@ Result<DTypePair> ParseDTypeTag(std::string_view tag) {
   return UnknownName("dtype", tag, kTags);
 }
 
-Result<std::vector<Problem>> SelectProblems(const Selection& selection) {
+Result<Selected> Select(const Selection& selection) {
   Result<std::vector<Problem>> named = NamedProblems(selection);
   if (!named.ok()) return named.error();
   std::optional<DTypePair> dtypes;
@@ -56,13 +57,18 @@ Result<std::vector<Problem>> SelectProblems(const Selection& selection) {
     if (!parsed.ok()) return parsed.error();
     dtypes = *parsed;
   }
-  std::vector<Problem> selected;
+  Selected selected;
   std::set<std::string> seen;
   for (const Problem& problem : *named) {
     Result<Problem> scaled = WithBatchTimes(problem, selection.batch);
     if (!scaled.ok()) return scaled.error();
     const Problem chosen = dtypes ? WithDType(*scaled, dtypes->dtype, dtypes->result_dtype) : *scaled;
-    if (seen.insert(Format(chosen)).second) selected.push_back(chosen);
+    if (seen.insert(Format(chosen)).second) selected.problems.push_back(chosen);
+  }
+  if (std::ranges::count(selection.suites, suites::kArgumentSuite) != 0) {
+    Result<std::vector<ArgumentCase>> calls = suites::ArgumentCases();
+    if (!calls.ok()) return calls.error();
+    selected.calls = std::move(calls).value();
   }
   return selected;
 }

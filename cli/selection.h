@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/case.h"
+#include "core/op_arguments.h"
 #include "core/problem.h"
 #include "core/result.h"
 
@@ -22,8 +23,12 @@ struct Selection {
   std::int64_t batch = 1;             // every batch times this
 };
 
-/// The problems in the order of the words, each once. Errors: unknown names, malformed texts, sizes that overflow.
-Result<std::vector<Problem>> SelectProblems(const Selection& selection);
+struct Selected {
+  std::vector<Problem> problems;    // in the order of the words, each once
+  std::vector<ArgumentCase> calls;  // where the suite of wrong arguments is among the words
+};
+/// Errors: unknown names, malformed texts, sizes that overflow.
+Result<Selected> Select(const Selection& selection);
 
 /// Errors: a name that is no filling, or one given twice.
 Result<std::vector<Filling>> ParseFillings(const std::vector<std::string>& names);

@@ -73,7 +73,7 @@ std::vector<std::string> PassingPatterns(const std::vector<CaseVerdict>& verdict
   std::vector<bool> passes(known.patterns().size());
   std::vector<bool> fails(known.patterns().size());
   for (const CaseVerdict& verdict : verdicts) {
-    for (const std::size_t pattern : known.Matches(Format(*verdict.c))) {
+    for (const std::size_t pattern : known.Matches(oracle::CaseName(verdict))) {
       if (IsWrong(verdict)) fails[pattern] = true;
       if (verdict.outcome == Outcome::kPass) passes[pattern] = true;
     }
@@ -88,7 +88,7 @@ std::vector<std::string> PassingPatterns(const std::vector<CaseVerdict>& verdict
 }  // namespace
 
 bool IsKnown(const KnownFailures& known, const CaseVerdict& verdict) {
-  return verdict.c && !known.Matches(Format(*verdict.c)).empty();
+  return !known.Matches(oracle::CaseName(verdict)).empty();
 }
 
 bool IsWrong(const CaseVerdict& verdict) {
@@ -103,6 +103,7 @@ void Tally(report::CandidateReport& candidate, const KnownFailures& known) {
     const bool known_case = IsWrong(verdict) && IsKnown(known, verdict);
     if (known_case) candidate.known_cases.insert(at);
     CountOutcome(verdict, known_case, candidate.counts);
+    if (verdict.call) continue;  // says nothing about arithmetic
     if (IsCompared(verdict.outcome) || IsWrong(verdict)) AddEvidence(verdict, by_dtype[DTypeTag(*verdict.problem)]);
   }
   for (auto& [tag, evidence] : by_dtype) {

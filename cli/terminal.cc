@@ -50,6 +50,11 @@ void PrintError(std::string_view message) {
   std::fprintf(stderr, "wgrad: error: %.*s\n", static_cast<int>(message.size()), message.data());
 }
 
+void PrintNote(std::string_view note) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "wgrad: %.*s\n", static_cast<int>(note.size()), note.data());
+}
+
 ExitCode Refuse(const Error& error) {
   PrintError(error.message);
   return ExitCode::kUsage;
@@ -62,5 +67,10 @@ void SetCommandLine(int argc, const char* const* argv) {
 }
 
 const std::string& CommandLine() { return StoredCommandLine(); }
+
+std::string ProgramName() {
+  const char* const program = std::getenv("WGRAD_PROGRAM");
+  return program == nullptr ? "wgrad" : program;
+}
 
 }  // namespace wgrad::cli

@@ -17,11 +17,15 @@ bool MayColor(int descriptor);
 void Print(std::string_view text);
 /// Writes "wgrad: error: MESSAGE" to stderr.
 void PrintError(std::string_view message);
+/// Writes "wgrad: NOTE" to stderr: what goes on.
+void PrintNote(std::string_view note);
 /// PrintError, and the exit code of a caller's mistake.
 ExitCode Refuse(const Error& error);
 
 /// The command line as typed, quoted for a shell; for reports.
 void SetCommandLine(int argc, const char* const* argv);
 const std::string& CommandLine();
+/// How the user starts this program: WGRAD_PROGRAM, which a start script sets, or "wgrad".
+std::string ProgramName();
 
 }  // namespace wgrad::cli

@@ -1,5 +1,6 @@
 #include "core/candidate.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/check.h"
@@ -81,6 +82,7 @@ std::optional<std::string> WhyUnsupported(const Capabilities& can, const Problem
   const std::string& padding = std::get<std::string>(arguments.padding);
   const bool strided = rows.stride > 1 || columns.stride > 1;
   const bool dilated = rows.dilation > 1 || columns.dilation > 1;
+  if (!can.unavailable.empty()) return can.unavailable;
   if (!can.dtypes.contains(tag)) return "dtype " + tag;
   if (!can.data_formats.contains(arguments.data_format)) return "data_format " + arguments.data_format;
   if (!can.paddings.contains(padding)) return "padding " + padding;
@@ -95,7 +97,22 @@ std::optional<std::string> WhyUnsupported(const Capabilities& can, const Problem
   if (!can.groups && problem.groups() > 1) return "groups";
   const bool empty = problem.input_count() == 0 || problem.out_backprop_count() == 0 || problem.filter_count() == 0;
   if (!can.zero_sizes && empty) return "a tensor without elements";
+  if (std::max({problem.input_count(), problem.out_backprop_count(), problem.filter_count()}) > can.max_elements) {
+    return "a tensor of more than " + std::to_string(can.max_elements) + " elements";
+  }
+  if (problem.multiply_adds() > can.max_work) return "more than " + std::to_string(can.max_work) + " multiply-adds";
   return std::nullopt;
+}
+
+Answer Candidate::TryArguments(const OpArguments&, const Tensor&, const Tensor&) {
+  return Answer::Of(AnswerKind::kUnsupported, "it has no way to refuse arguments");
+}
+
+Answer ValidateAndRun(Candidate& candidate, const OpArguments& arguments, const Tensor& input,
+                      const Tensor& out_backprop) {
+  const Result<Problem> problem = Validate(arguments);
+  if (!problem.ok()) return Answer::Of(AnswerKind::kRejected, problem.error().message);
+  return candidate.FilterGradient(*problem, input, out_backprop);
 }
 
 }  // namespace wgrad

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "core/case.h"
+#include "core/op_arguments.h"
 #include "core/problem.h"
 #include "core/tensor.h"
 
@@ -35,7 +37,10 @@ struct Capabilities {
   bool dilation = true;
   bool stride_with_dilation = true;
   bool groups = true;
-  bool zero_sizes = true;  // a tensor without elements
+  bool zero_sizes = true;                                                // a tensor without elements
+  std::int64_t max_elements = std::numeric_limits<std::int64_t>::max();  // of one tensor
+  std::int64_t max_work = std::numeric_limits<std::int64_t>::max();      // multiply-adds of one call
+  std::string unavailable;  // not empty: covers nothing, and why ("not installed: type ..")
 
   friend bool operator==(const Capabilities&, const Capabilities&) = default;
 };
@@ -62,6 +67,7 @@ struct Greeting {
   std::map<std::string, std::string> libraries = {};  // name -> version of what it is built on
   Capabilities capabilities = {};
   Declaration declaration = {};
+  bool validates = false;  // answers kRejected to wrong arguments (Candidate::TryArguments)
 };
 
 /// What became of one call. Everything but kResult carries a message.
@@ -75,12 +81,13 @@ enum class AnswerKind : std::uint8_t {
 
 struct Answer {
   AnswerKind kind = AnswerKind::kResult;
-  std::string message;
+  std::string message = {};
+  std::string detail = {};  // more lines for the report, such as a stack trace
   /// For kResult: filter_backprop in HWIO and the problem's result dtype. Elements never written hold PoisonBits.
-  Tensor result;
+  Tensor result = {};
 
-  static Answer Of(Tensor result) { return {AnswerKind::kResult, "", std::move(result)}; }
-  static Answer Of(AnswerKind kind, std::string message) { return {kind, std::move(message), Tensor()}; }
+  static Answer Of(Tensor result) { return {.result = std::move(result)}; }
+  static Answer Of(AnswerKind kind, std::string message) { return {.kind = kind, .message = std::move(message)}; }
 };
 
 /// Something that computes conv2d_backprop_filter. One instance is used by one thread at a time.
@@ -90,7 +97,14 @@ class Candidate {
   virtual const Greeting& greeting() const = 0;
   /// Tensors have the problem's shapes and dtype; `problem` lies within the greeting's capabilities.
   virtual Answer FilterGradient(const Problem& problem, const Tensor& input, const Tensor& out_backprop) = 0;
+  /// A call whose arguments may be anything; the tensors' bytes belong to the dtypes and shapes in `arguments`.
+  /// Who accepts it answers kResult, with a tensor that says nothing.
+  virtual Answer TryArguments(const OpArguments& arguments, const Tensor& input, const Tensor& out_backprop);
 };
+
+/// TryArguments of a candidate that leaves refusing to Validate.
+Answer ValidateAndRun(Candidate& candidate, const OpArguments& arguments, const Tensor& input,
+                      const Tensor& out_backprop);
 
 /// Makes one more instance of the same candidate, e.g. one for each worker thread.
 using CandidateFactory = std::function<std::unique_ptr<Candidate>()>;

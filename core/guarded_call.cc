@@ -79,6 +79,10 @@ class InProcessCandidate : public Candidate {
   Answer FilterGradient(const Problem& problem, const Tensor& input, const Tensor& out_backprop) override {
     return RunGuarded(problem, input, out_backprop, layout_, kernel_);
   }
+  Answer TryArguments(const OpArguments& arguments, const Tensor& input, const Tensor& out_backprop) override {
+    if (!greeting_.validates) return Candidate::TryArguments(arguments, input, out_backprop);
+    return ValidateAndRun(*this, arguments, input, out_backprop);
+  }
 
  private:
   Greeting greeting_;

@@ -24,7 +24,8 @@ using RawKernel =
 Answer RunGuarded(const Problem& problem, const Tensor& input, const Tensor& out_backprop, ResultLayout layout,
                   const RawKernel& kernel);
 
-/// A Candidate out of a greeting and a kernel that runs in this process.
+/// A Candidate out of a greeting and a kernel that runs in this process. Where the greeting says that it validates,
+/// wrong arguments are refused by Validate.
 std::unique_ptr<Candidate> MakeInProcessCandidate(Greeting greeting, RawKernel kernel,
                                                   ResultLayout layout = ResultLayout::kHwio);
 

@@ -34,4 +34,11 @@ struct OpArguments {
   friend bool operator==(const OpArguments&, const OpArguments&) = default;
 };
 
+/// A call such as a caller gets it wrong, or the nearest one that is right.
+struct ArgumentCase {
+  std::string name;  // unique among its suite's
+  std::string why;   // what is wrong: "a stride of 0 in rows"
+  OpArguments arguments;
+};
+
 }  // namespace wgrad

@@ -5,6 +5,7 @@
 
 #include "core/guarded_call.h"
 #include "fuzz/faults.h"
+#include "fuzz/unchecked.h"
 
 namespace wgrad::fuzz {
 namespace {
@@ -29,18 +30,20 @@ const std::vector<WrongKernel>& WrongKernels() {
   static const std::vector<WrongKernel> kernels = [] {
     std::vector<WrongKernel> all;
     for (const Fault& fault : Faults()) all.push_back(fault.kernel);
+    for (WrongKernel& kernel : UncheckedKernels()) all.push_back(std::move(kernel));
     return all;
   }();
   return kernels;
 }
 
 std::unique_ptr<Candidate> MakeWrongKernel(std::string_view name) {
+  Greeting greeting{.name = "mutant:" + std::string(name), .version = "1"};
+  greeting.declaration.deterministic = true;
+  greeting.validates = true;
   const std::vector<Fault>& faults = Faults();
   const auto found =
       std::find_if(faults.begin(), faults.end(), [&](const Fault& fault) { return fault.kernel.name == name; });
-  if (found == faults.end()) return nullptr;
-  Greeting greeting{.name = "mutant:" + found->kernel.name, .version = "1"};
-  greeting.declaration.deterministic = true;
+  if (found == faults.end()) return MakeUncheckedKernel(name, std::move(greeting));
   return MakeInProcessCandidate(std::move(greeting), KernelOf(found->recipe));
 }
 

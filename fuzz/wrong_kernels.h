@@ -17,6 +17,7 @@ enum class FaultFamily {
   kNumeric,     // a rounding, a special value
   kMemory,      // buffers and state
   kLostTerm,    // a term, an image, an update
+  kArguments,   // no fault but a rule of the operator that is not checked
 };
 
 /// One wrong kernel, as a listing shows it.

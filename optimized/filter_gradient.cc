@@ -182,6 +182,7 @@ Greeting OpenBlasGreeting() {
   for (const char* tag : {"f32", "f64", "f16_f32", "bf16_f32"}) greeting.declaration.accuracy_class[tag] = "order";
   for (const char* tag : {"f16", "bf16"}) greeting.declaration.accuracy_class[tag] = "wide";
   greeting.declaration.deterministic = true;
+  greeting.validates = true;
   return greeting;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "oracle/judge.h"
+#include "oracle/repeat.h"
 
 namespace wgrad::oracle {
 namespace {
@@ -112,14 +113,66 @@ CaseVerdict VerdictFor(const Problem& problem, const Judging& judging) {
   return verdict;
 }
 
+// The first run of a case, and what came of it.
+struct FirstCall {
+  Run run;
+  Tensor result;
+};
+
+void NoResult(const Answer& answer, CaseVerdict& verdict) {
+  verdict.outcome = OutcomeOf(answer.kind);
+  verdict.reason = answer.message;
+  verdict.detail = answer.detail;
+}
+
+// A result that differs from the first one is judged too: each of them may be right, or only one.
+BitDifference JudgeAgain(const Answer& again, const FirstCall& first, CaseVerdict& verdict, CaseJudge& judge,
+                         std::uint64_t seed) {
+  if (again.kind != AnswerKind::kResult) return {};
+  ++verdict.repeats.compared;
+  const BitDifference difference = CompareBits(first.result, again.result);
+  if (difference.elements == 0) return difference;
+  ++verdict.repeats.differing;
+  const std::string label = first.run.label + (first.run.label.empty() ? "" : ", ") + "called again";
+  judge.Add({verdict.runs, label, first.run.input, first.run.out_backprop, again.result}, seed);
+  return difference;
+}
+
+// Tensors of a call with wrong arguments: small integers, as far as a shape lets one be made.
+Tensor PlaceholderFor(const std::vector<std::int64_t>& shape, const std::string& dtype_name) {
+  constexpr std::int64_t kMost = 1'000'000;
+  const DType dtype = DTypeFromName(dtype_name).value_or(DType::kFloat32);
+  const auto count = CheckedElementCount(shape);
+  Tensor tensor(dtype, count && *count <= kMost ? shape : std::vector<std::int64_t>{0});
+  for (std::int64_t i = 0; i < tensor.element_count(); ++i) tensor.set_value(i, static_cast<double>(i % 5 - 2));
+  return tensor;
+}
+
 }  // namespace
+
+void AddDifference(const std::string& where, const BitDifference& difference, const Tensor& result,
+                   CaseVerdict& verdict) {
+  const std::string finding = Format(difference, result) + " " + where;
+  verdict.advisories.push_back("repeatability: " + finding);
+  if (!verdict.judging.deterministic || verdict.outcome != Outcome::kPass) return;
+  verdict.outcome = Outcome::kFail;
+  verdict.reason = "determinism is declared, but " + finding;
+}
 
 std::string_view NameOf(Outcome outcome) {
   static constexpr std::string_view kNames[] = {"pass", "fail", "unsupported", "rejected", "died", "blind"};
   return kNames[static_cast<int>(outcome)];
 }
 
-CaseVerdict Examine(const Case& c, Candidate& candidate, const Judging& judging) {
+std::string CaseName(const ArgumentCase& call) { return "arguments/" + call.name; }
+
+std::string CaseName(const CaseVerdict& verdict) {
+  if (verdict.c) return Format(*verdict.c);
+  if (verdict.call) return CaseName(*verdict.call);
+  return verdict.problem ? Format(*verdict.problem) : "";
+}
+
+CaseVerdict Examine(const Case& c, Candidate& candidate, const Judging& judging, bool keep_first_result) {
   const Clock::time_point start = Clock::now();
   CaseVerdict verdict = VerdictFor(c.problem, judging);
   verdict.c = c;
@@ -131,33 +184,62 @@ CaseVerdict Examine(const Case& c, Candidate& candidate, const Judging& judging)
   const FilledCase filled(c);
   CaseJudge judge(c.problem, judging, c.filling);
   const bool relations_decide = !filled.relations().empty() && RelationsDecide(c, judging);
-  Tensor base;
+  FirstCall first;
   CaseVerdict relation_verdict;
   for (int number = 0; number < filled.run_count(); ++number) {
-    const Run run = filled.MakeRun(number);
+    Run run = filled.MakeRun(number);
     Answer answer = candidate.FilterGradient(c.problem, run.input, run.out_backprop);
     ++verdict.runs;
     if (answer.kind != AnswerKind::kResult) {
       judge.Finish(verdict);
-      verdict.outcome = OutcomeOf(answer.kind);
-      verdict.reason = answer.message;
+      NoResult(answer, verdict);
       verdict.seconds = SecondsSince(start);
       return verdict;
     }
     judge.Add({number, run.label, run.input, run.out_backprop, answer.result}, c.seed);
-    if (!relations_decide) continue;
-    if (number == 0)
-      base = std::move(answer.result);
-    else
-      CheckRelations(c, filled.relations(), number, base, answer.result, relation_verdict);
+    if (number == 0) {
+      first = {std::move(run), std::move(answer.result)};
+    } else if (relations_decide) {
+      CheckRelations(c, filled.relations(), number, first.result, answer.result, relation_verdict);
+    }
   }
+  Answer again = candidate.FilterGradient(c.problem, first.run.input, first.run.out_backprop);
+  const BitDifference difference = JudgeAgain(again, first, verdict, judge, c.seed);
   judge.Finish(verdict);
+  if (again.kind != AnswerKind::kResult) NoResult(again, verdict);
+  if (difference.elements > 0) AddDifference("in a second call", difference, first.result, verdict);
   if (relation_verdict.outcome == Outcome::kFail && verdict.outcome != Outcome::kFail) {
     verdict.outcome = Outcome::kFail;
     verdict.reason = relation_verdict.reason;
   }
   if (c.filling == Filling::kCoded) NameElementsRead(c, verdict.worst);
+  if (keep_first_result) verdict.first_result = std::move(first.result);
   verdict.seconds = SecondsSince(start);
+  return verdict;
+}
+
+CaseVerdict ExamineArguments(const ArgumentCase& call, Candidate& candidate) {
+  const Clock::time_point start = Clock::now();
+  const Result<Problem> problem = Validate(call.arguments);
+  WGRAD_CHECK(!problem.ok(), "right arguments make a case, not a call that must be refused");
+  CaseVerdict verdict;
+  verdict.call = call;
+  const Greeting& greeting = candidate.greeting();
+  const Answer answer =
+      greeting.capabilities.unavailable.empty()
+          ? candidate.TryArguments(call.arguments, PlaceholderFor(call.arguments.input_shape, call.arguments.dtype),
+                                   PlaceholderFor(call.arguments.out_backprop_shape, call.arguments.out_backprop_dtype))
+          : Answer::Of(AnswerKind::kUnsupported, greeting.capabilities.unavailable);
+  verdict.runs = 1;
+  verdict.seconds = SecondsSince(start);
+  verdict.detail = answer.detail;
+  if (answer.kind == AnswerKind::kRejected) return verdict;
+  verdict.outcome = answer.kind == AnswerKind::kResult ? Outcome::kFail : OutcomeOf(answer.kind);
+  verdict.reason = answer.message;
+  if (answer.kind == AnswerKind::kResult) verdict.reason = "accepted " + call.why + " and returned numbers";
+  if (answer.kind == AnswerKind::kError) verdict.reason = "gave up on " + call.why + ": " + answer.message;
+  if (answer.kind == AnswerKind::kDied) verdict.reason = "with " + call.why + ", " + answer.message;
+  verdict.reason += "; the rule: " + problem.error().message;
   return verdict;
 }
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/case.h"
+#include "core/op_arguments.h"
+#include "core/tensor.h"
 #include "oracle/accuracy_class.h"
 
 namespace wgrad::oracle {
@@ -75,11 +77,19 @@ struct GradeSet {
 /// Name of the best class alive in `grades` for problems of this dtype pair, or nothing.
 std::optional<std::string> BestGrade(const GradeSet& grades, DTypePair dtypes);
 
+/// The same call made again, as oracle/repeat.h does it.
+struct Repeats {
+  int compared = 0;
+  int differing = 0;
+};
+
 struct CaseVerdict {
-  std::optional<Case> c;  // nothing for data of the user's own
+  std::optional<Case> c;  // nothing for data of the user's own, and for wrong arguments
   std::optional<Problem> problem;
+  std::optional<ArgumentCase> call;  // of the suite of wrong arguments
   Outcome outcome = Outcome::kPass;
   std::string reason;  // one sentence for everything but a pass
+  std::string detail;  // more lines of the candidate's, such as a stack trace
   Judging judging;
   int runs = 0;
   std::int64_t wrong_elements = 0;
@@ -87,8 +97,14 @@ struct CaseVerdict {
   std::string pattern;                // where the wrong elements lie: "all wrong elements have kh = 2"; or empty
   Statistics statistics;
   GradeSet grades;
+  Repeats repeats;
+  std::optional<Tensor> first_result;   // of the case's first run, where it was asked for
   std::vector<std::string> advisories;  // findings that never decide: outlier, bias, structure, repeatability
   double seconds = 0;
 };
+
+/// "n2_.._f32/normal/1", "arguments/strides_0"; for a user's own data the problem alone.
+std::string CaseName(const CaseVerdict& verdict);
+std::string CaseName(const ArgumentCase& call);
 
 }  // namespace wgrad::oracle

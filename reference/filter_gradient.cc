@@ -149,11 +149,15 @@ class ReferenceCandidate : public Candidate {
     }
     greeting_.declaration.pad = "skip";
     greeting_.declaration.deterministic = true;
+    greeting_.validates = true;
   }
 
   const Greeting& greeting() const override { return greeting_; }
   Answer FilterGradient(const Problem& problem, const Tensor& input, const Tensor& out_backprop) override {
     return Answer::Of(RoundedFilterGradient(problem, input, out_backprop));
+  }
+  Answer TryArguments(const OpArguments& arguments, const Tensor& input, const Tensor& out_backprop) override {
+    return ValidateAndRun(*this, arguments, input, out_backprop);
   }
 
  private:

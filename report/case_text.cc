@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "core/case.h"
+#include "io/op_arguments_json.h"
 #include "report/table.h"
 
 namespace wgrad::report::internal {
@@ -30,6 +32,7 @@ std::string OutcomeWord(Outcome outcome) {
 std::string Headline(const CaseVerdict& verdict, const Paint& paint) {
   std::string line = paint(StyleOf(verdict.outcome), OutcomeWord(verdict.outcome));
   if (verdict.problem) line += "  " + paint(Style::kBold, Format(*verdict.problem));
+  if (verdict.call) line += "  " + paint(Style::kBold, oracle::CaseName(verdict)) + "  " + verdict.call->why;
   if (verdict.c) line += fmt::format("  filling {}, seed {}", NameOf(verdict.c->filling), verdict.c->seed);
   return line + "\n";
 }
@@ -90,6 +93,15 @@ std::string WorstElements(const CaseVerdict& verdict, const Paint& paint) {
   return text;
 }
 
+std::string CallLine(const OpArguments& arguments) {
+  const auto tensor = [](const std::string& dtype, const std::vector<std::int64_t>& shape) {
+    return fmt::format("{}[{}]", dtype, fmt::join(shape, ","));
+  };
+  return fmt::format("input {}, out_backprop {}, {}", tensor(arguments.dtype, arguments.input_shape),
+                     tensor(arguments.out_backprop_dtype, arguments.out_backprop_shape),
+                     io::AttributesToJson(arguments).Dump());
+}
+
 std::string JudgedBy(const CaseVerdict& verdict) {
   return fmt::format("class {} ({}), {}", Format(verdict.judging.accuracy_class), verdict.judging.class_source,
                      Format(verdict.judging.policy));
@@ -140,9 +152,23 @@ std::string HistogramLine(const oracle::Statistics& statistics, const Paint& pai
                      Ratio(statistics.max_bound_ratio));
 }
 
+std::string DetailLines(const CaseVerdict& verdict) {
+  constexpr int kMostLines = 12;
+  std::vector<std::string> lines;
+  std::istringstream detail(verdict.detail);
+  for (std::string line; std::getline(detail, line);) lines.push_back(OneLine(line));
+  std::string text;
+  // The end of a stack trace says most.
+  const std::size_t first = lines.size() > kMostLines ? lines.size() - kMostLines : 0;
+  for (std::size_t i = first; i < lines.size(); ++i) text += "    " + lines[i] + "\n";
+  return text;
+}
+
 std::string CaseText(const CaseVerdict& verdict, const std::string& replay, const Paint& paint) {
   std::string text = Headline(verdict, paint);
   if (!verdict.reason.empty()) text += "  " + OneLine(verdict.reason) + "\n";
+  if (verdict.call) text += "  " + CallLine(verdict.call->arguments) + "\n";
+  text += DetailLines(verdict);
   if (!verdict.pattern.empty()) text += "  " + paint(Style::kNote, verdict.pattern) + "\n";
   if (verdict.outcome == Outcome::kPass) text += PassLines(verdict);
   if (verdict.outcome == Outcome::kFail) text += WorstElements(verdict, paint);
@@ -160,7 +186,8 @@ std::string CaseText(const CaseVerdict& verdict, const std::string& replay, cons
 
 std::string CaseLine(const CaseVerdict& verdict, const Paint& paint) {
   const std::string reason = verdict.reason.empty() ? "" : ": " + OneLine(verdict.reason);
-  return paint(StyleOf(verdict.outcome), OutcomeWord(verdict.outcome)) + "  " + CaseName(verdict) + reason + "\n";
+  return paint(StyleOf(verdict.outcome), OutcomeWord(verdict.outcome)) + "  " + oracle::CaseName(verdict) + reason +
+         "\n";
 }
 
 }  // namespace wgrad::report::internal

@@ -50,7 +50,9 @@ std::vector<Group> GroupBy(const VerdictList& verdicts, KeyOf key_of) {
   return groups;
 }
 
-std::string ProblemOf(const CaseVerdict& verdict) { return verdict.problem ? Format(*verdict.problem) : ""; }
+std::string ProblemOf(const CaseVerdict& verdict) {
+  return verdict.problem ? Format(*verdict.problem) : "wrong arguments";
+}
 std::string ReasonOf(const CaseVerdict& verdict) { return OneLine(verdict.reason); }
 
 std::string ReplayLine(const std::string& replay, const Paint& paint) {
@@ -96,7 +98,7 @@ std::string ByReason(const CheckReport& report, const CandidateReport& candidate
       hidden += Count(verdicts);
       continue;
     }
-    text += CaseLine(*verdicts.front(), paint);
+    text += CaseLine(*verdicts.front(), paint) + DetailLines(*verdicts.front());
     if (verdicts.size() > 1) {
       text += fmt::format("  and {} for the same reason\n", Quantity(Count(verdicts) - 1, "more case"));
     }
@@ -132,7 +134,8 @@ std::string KnownText(const CandidateReport& candidate, const Paint& paint) {
     std::size_t shown = 0;
     for (const std::size_t which : candidate.known_cases) {
       if (++shown > kMaxRows) break;
-      text += fmt::format("  {}: {}\n", CaseName(candidate.verdicts[which]), OneLine(candidate.verdicts[which].reason));
+      text += fmt::format("  {}: {}\n", oracle::CaseName(candidate.verdicts[which]),
+                          OneLine(candidate.verdicts[which].reason));
     }
     if (candidate.known_cases.size() > kMaxRows) {
       text +=
@@ -159,7 +162,7 @@ std::string Advisories(const CandidateReport& candidate, const Paint& paint) {
       Kind& kind = kinds[advisory.substr(0, colon)];
       if (++kind.count > 1) continue;
       const std::size_t rest = advisory.find_first_not_of(": ", colon);
-      kind.example = CaseName(verdict) + ": " + (rest == std::string::npos ? advisory : advisory.substr(rest));
+      kind.example = oracle::CaseName(verdict) + ": " + (rest == std::string::npos ? advisory : advisory.substr(rest));
     }
   }
   if (kinds.empty()) return "";

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/case.h"
+#include "io/op_arguments_json.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -95,12 +96,22 @@ void AddElement(const ElementFinding* finding, DType dtype, Json& object) {
 
 // What a case is: its text and the text's parts, null for data of a user's own.
 void AddCase(const CaseVerdict& verdict, Json& object) {
-  object["case"] = verdict.c ? Json(Format(*verdict.c)) : Json();
+  object["case"] = verdict.c || verdict.call ? Json(oracle::CaseName(verdict)) : Json();
   object["problem"] = verdict.problem ? Json(Format(*verdict.problem)) : Json();
   object["filling"] = verdict.c ? Json(NameOf(verdict.c->filling)) : Json();
   object["seed"] = verdict.c ? Json(verdict.c->seed) : Json();
   object["outcome"] = NameOf(verdict.outcome);
   object["reason"] = verdict.reason.empty() ? Json() : Json(verdict.reason);
+}
+
+// TensorFlow's arguments of a call that breaks a rule; the tensors by dtype and shape.
+Json CallJson(const ArgumentCase& call) {
+  Json json = io::AttributesToJson(call.arguments);
+  json["dtype"] = call.arguments.dtype;
+  json["out_backprop_dtype"] = call.arguments.out_backprop_dtype;
+  json["input_shape"] = ArrayOf(call.arguments.input_shape);
+  json["out_backprop_shape"] = ArrayOf(call.arguments.out_backprop_shape);
+  return json;
 }
 
 Json FailureJson(const CheckReport& report, const CandidateReport& candidate, const CaseVerdict& verdict) {
@@ -109,6 +120,8 @@ Json FailureJson(const CheckReport& report, const CandidateReport& candidate, co
   Json failure = Json::MakeObject({{"candidate", candidate.argument}});
   AddCase(verdict, failure);
   AddElement(verdict.worst.empty() ? nullptr : &verdict.worst.front(), dtype, failure);
+  failure["call"] = verdict.call ? CallJson(*verdict.call) : Json();
+  failure["detail"] = verdict.detail.empty() ? Json() : Json(verdict.detail);
   failure["elements_wrong"] = verdict.wrong_elements;
   failure["pattern"] = verdict.pattern.empty() ? Json() : Json(verdict.pattern);
   failure["replay"] = replay.empty() ? Json() : Json(replay);
@@ -170,6 +183,8 @@ void AppendCases(const CandidateReport& candidate, Json& cases) {
     one["class_source"] = verdict.judging.class_source;
     one["policy"] = oracle::Format(verdict.judging.policy);
     one["runs"] = verdict.runs;
+    one["repeats"] =
+        Json::MakeObject({{"compared", verdict.repeats.compared}, {"differing", verdict.repeats.differing}});
     one["seconds"] = Number(verdict.seconds);
     one["statistics"] = verdict.statistics.elements == 0 ? Json() : StatisticsJson(verdict.statistics);
     cases.Append(std::move(one));

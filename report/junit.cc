@@ -87,7 +87,7 @@ std::string OutcomeXml(const CheckReport& report, const CandidateReport& candida
 std::string CaseXml(const CheckReport& report, const CandidateReport& candidate, std::size_t which) {
   const CaseVerdict& verdict = candidate.verdicts[which];
   const std::string start =
-      fmt::format("    <testcase{}{} time=\"{:.3f}\"", Attribute("name", internal::CaseName(verdict)),
+      fmt::format("    <testcase{}{} time=\"{:.3f}\"", Attribute("name", oracle::CaseName(verdict)),
                   Attribute("classname", candidate.argument), verdict.seconds);
   const std::string outcome = OutcomeXml(report, candidate, verdict, candidate.known_cases.count(which) > 0);
   return start + (outcome.empty() ? "/>\n" : ">" + outcome + "</testcase>\n");

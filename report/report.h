@@ -41,6 +41,7 @@ struct CandidateReport {
   std::vector<oracle::CaseVerdict> verdicts;  // in the order of the cases, all of them
   std::vector<std::string> known_passing;     // --known patterns whose cases pass now
   std::set<std::size_t> known_cases;          // indices into verdicts: wrong, but expected by --known
+  double seconds = 0;                         // that its cases took, start-up included
 };
 
 /// Where the run took place.
@@ -84,5 +85,8 @@ std::string ToText(const oracle::CaseVerdict& verdict, const std::string& replay
 std::string ToText(const oracle::BatteryVerdict& battery);
 std::string ToJson(const CheckReport& report);  // docs/json-report.md
 std::string ToJUnit(const CheckReport& report);
+/// A table with a row for each candidate, and the same with all findings as an HTML page that stands alone.
+std::string ToMatrixText(const CheckReport& report, const TextOptions& options);
+std::string ToMatrixHtml(const CheckReport& report);
 
 }  // namespace wgrad::report

@@ -72,6 +72,10 @@ Counts TotalCounts(const CheckReport& report) {
 
 std::string ReplayCommand(const CheckReport& report, const CandidateReport& candidate,
                           const oracle::CaseVerdict& verdict) {
+  if (verdict.call) {
+    return fmt::format("{} check {} --suite arguments --only {}", report.program, QuoteForShell(candidate.argument),
+                       oracle::CaseName(verdict));
+  }
   if (!verdict.c) return "";
   return fmt::format("{} check {} --problem {} --filling {} --seed {}{}", report.program,
                      QuoteForShell(candidate.argument), Format(verdict.c->problem), NameOf(verdict.c->filling),

@@ -57,11 +57,6 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-std::string CaseName(const oracle::CaseVerdict& verdict) {
-  if (verdict.c) return Format(*verdict.c);
-  return verdict.problem ? Format(*verdict.problem) : "";
-}
-
 bool IsWrong(const oracle::CaseVerdict& verdict) {
   return verdict.outcome == oracle::Outcome::kFail || verdict.outcome == oracle::Outcome::kRejected ||
          verdict.outcome == oracle::Outcome::kDied;

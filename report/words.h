@@ -23,8 +23,6 @@ std::string HexBits(DType dtype, std::uint64_t bits);
 /// Words of a candidate's own on one line: control characters become blanks, invalid UTF-8 U+FFFD.
 std::string OneLine(std::string_view text);
 
-/// "n2_.._f32/normal/1"; for a user's own data the problem alone.
-std::string CaseName(const oracle::CaseVerdict& verdict);
 /// Failed, rejected or died.
 bool IsWrong(const oracle::CaseVerdict& verdict);
 /// What the largest error is like: "behaves like a chain of 37 roundings, longest sum 12,544".

@@ -1,12 +1,15 @@
 // oneDNN's convolution_backward_weights as a plugin like any other. Variant "plain" computes on the caller's layouts;
 // "any_filter" lets the library choose the filter's, as frameworks do, and "any" all of them, with reorders around it.
-// One thread, so that a run can be repeated.
+// With "_sse41" or "_avx2" behind it, a variant keeps to these instructions, so that what older processors get is
+// judged as well. One thread, so that a run can be repeated.
 #include <omp.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <dnnl.hpp>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -17,6 +20,34 @@ namespace {
 using dnnl::convolution_backward_weights;
 using dnnl::convolution_forward;
 using dnnl::memory;
+
+struct Variant {
+  std::string_view layouts;  // who chooses them
+  dnnl::cpu_isa isa;         // the most that may be used
+};
+
+Variant VariantCalled(std::string_view name) {
+  struct Suffix {
+    std::string_view text;
+    dnnl::cpu_isa isa;
+  };
+  for (const Suffix& suffix : {Suffix{"_sse41", dnnl::cpu_isa::sse41}, Suffix{"_avx2", dnnl::cpu_isa::avx2}}) {
+    if (name.size() <= suffix.text.size()) continue;
+    const std::size_t rest = name.size() - suffix.text.size();
+    if (name.substr(rest) == suffix.text) return {name.substr(0, rest), suffix.isa};
+  }
+  return {name, dnnl::cpu_isa::all};
+}
+
+// oneDNN fixes its instruction set the first time that it uses it, for the whole process: the limit must come before
+// everything else. A process serves one variant.
+void LimitIsa(dnnl::cpu_isa isa) {
+  static dnnl::cpu_isa limit = dnnl::cpu_isa::all;
+  if (isa == limit) return;
+  if (dnnl::set_max_cpu_isa(isa) != dnnl::status::success)
+    throw std::runtime_error("too late to limit the instruction set: WGRAD_VARIANT did not name the variant");
+  limit = isa;
+}
 
 struct Library {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
@@ -91,11 +122,10 @@ memory Borrow(const memory::desc& desc, const void* data) {
   return memory(desc, TheLibrary().engine, const_cast<void*>(data));
 }
 
-Layouts VariantsLayouts(const Layouts& own, std::string_view variant) {
+Layouts LayoutsChosen(const Layouts& own, std::string_view by) {
   Layouts layouts = own;
-  if (variant != "plain")
-    layouts.filter_backprop = LibrarysChoice(own.filter_backprop, own.filter_backprop.data_type());
-  if (variant == "any") {
+  if (by != "plain") layouts.filter_backprop = LibrarysChoice(own.filter_backprop, own.filter_backprop.data_type());
+  if (by == "any") {
     layouts.input = LibrarysChoice(own.input, own.input.data_type());
     layouts.out_backprop = LibrarysChoice(own.out_backprop, own.out_backprop.data_type());
   }
@@ -103,8 +133,10 @@ Layouts VariantsLayouts(const Layouts& own, std::string_view variant) {
 }
 
 void Compute(const wgrad_call& call) {
+  const Variant variant = VariantCalled(call.variant);
+  LimitIsa(variant.isa);
   const Layouts own = CallersLayouts(call);
-  const Layouts layouts = VariantsLayouts(own, call.variant);
+  const Layouts layouts = LayoutsChosen(own, variant.layouts);
   const auto description = Describe(call, layouts);
   const memory input = InLayout(Borrow(own.input, call.input), description.src_desc());
   const memory out_backprop = InLayout(Borrow(own.out_backprop, call.out_backprop), description.diff_dst_desc());
@@ -178,6 +210,9 @@ std::string IsaName() {
 }
 
 std::string Capabilities() {
+  // The host's promise: already here it says which variant the process will serve.
+  const char* const name = std::getenv("WGRAD_VARIANT");
+  LimitIsa(VariantCalled(name == nullptr ? "" : name).isa);
   const dnnl_version_t& version = *dnnl_version();
   const std::string number =
       std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch);
@@ -189,7 +224,10 @@ std::string Capabilities() {
   const bool flushes = isa == "avx512_core_bf16" || isa == "avx512_core_amx";
   const std::string flush = flushes ? "true" : "false";
   return "{\"name\": \"onednn\", \"version\": \"" + number + "\", \"libraries\": {\"oneDNN\": \"" + number + ", " +
-         isa + "\"}, \"variants\": [\"plain\", \"any_filter\", \"any\"], \"dtypes\": [" + dtypes +
+         isa +
+         "\"}, \"variants\": [\"plain\", \"any_filter\", \"any\", \"plain_sse41\", \"plain_avx2\", \"any_sse41\", "
+         "\"any_filter_avx2\", \"any_avx2\"], \"dtypes\": [" +
+         dtypes +
          "], \"accuracy_class\": {\"f32\": \"order\", \"bf16\": \"wide_hw\", \"bf16_f32\": \"order_hw\"}, "
          "\"pad\": \"either\", \"ftz\": " +
          flush + ", \"daz\": " + flush + "}";

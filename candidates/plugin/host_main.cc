@@ -1,5 +1,6 @@
-// wgrad-plugin-host PATH.so [--variant NAME]: loads a plugin and serves it by the process protocol on descriptors 3
-// and 4. Each call is guarded, so what the plugin does to memory is known before its result goes back.
+// wgrad-plugin-host PATH.so: loads a plugin and serves it by the process protocol on descriptors 3 to 5, as the variant
+// that WGRAD_VARIANT names. Each call is guarded, so what the plugin does to memory is known before its result goes
+// back.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <span>
@@ -26,6 +28,7 @@ namespace {
 
 constexpr int kRequests = 3;
 constexpr int kAnswers = 4;
+constexpr int kShared = 5;
 constexpr int kUsageExit = 2;
 constexpr int kProtocolExit = 3;
 
@@ -61,8 +64,8 @@ bool SendFrame(const OutgoingFrame& frame) {
 }
 
 // Nothing where wgrad has closed its end between two frames. Errors: no frame, or half of one.
-Result<std::optional<Frame>> ReceiveFrame() {
-  FrameDecoder decoder{FrameLimits{}};
+Result<std::optional<Frame>> ReceiveFrame(SharedFile& shared) {
+  FrameDecoder decoder(FrameLimits{}, Wire::kFrames, &shared);
   while (!decoder.complete()) {
     const std::span<std::byte> wanted = decoder.Wanted();
     const ssize_t count = read(kRequests, wanted.data(), wanted.size());
@@ -188,7 +191,7 @@ int Fail(int exit_code, const std::string& message) {
 int Run(const std::string& path, const std::string& variant) {
   RestoreSignals();
   WatchParent();
-  for (const int descriptor : {kRequests, kAnswers}) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  for (const int descriptor : {kRequests, kAnswers, kShared}) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   Result<PluginLibrary> plugin = LoadPlugin(path);
   if (!plugin.ok()) {
     SendFrame(EncodeStartError(plugin.error().message));
@@ -197,17 +200,19 @@ int Run(const std::string& path, const std::string& variant) {
   // Results leave this process in HWIO, whatever the plugin's own layout.
   ProcessGreeting greeting = plugin->greeting;
   greeting.result_layout = ResultLayout::kHwio;
+  greeting.shared_memory = fcntl(kShared, F_GETFD) >= 0;
   if (!SendFrame(EncodeGreeting(greeting))) return kProtocolExit;
 
+  SharedFile shared{Descriptor(kShared)};
   Host host(std::move(plugin).value(), variant);
   while (true) {
-    Result<std::optional<Frame>> frame = ReceiveFrame();
+    Result<std::optional<Frame>> frame = ReceiveFrame(shared);
     if (!frame.ok()) return Fail(kProtocolExit, frame.error().message);
     if (!frame->has_value()) return 0;
     const Result<Request> request = DecodeRequest(*std::move(frame).value());
     if (!request.ok()) return Fail(kProtocolExit, request.error().message);
     const Answer answer = host.Serve(*request);
-    if (!SendFrame(EncodeAnswer(request->id, answer))) return kProtocolExit;
+    if (!SendFrame(EncodeAnswer(*request, answer, &shared))) return kProtocolExit;
   }
 }
 
@@ -217,12 +222,10 @@ int Run(const std::string& path, const std::string& variant) {
 int main(int argc, char** argv) {
   using namespace wgrad::candidates;
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
-  const bool with_variant = argc == 4 && std::string(words[2]) == "--variant";
   const bool open = fcntl(kRequests, F_GETFD) >= 0 && fcntl(kAnswers, F_GETFD) >= 0;
-  if (!open || !(argc == 2 || with_variant)) {
-    return Fail(kUsageExit,
-                "started by wgrad as wgrad-plugin-host PATH.so [--variant NAME], with its protocol on descriptors 3 "
-                "and 4");
+  if (!open || argc != 2) {
+    return Fail(kUsageExit, "started by wgrad as wgrad-plugin-host PATH.so, with its protocol on descriptors 3 and 4");
   }
-  return Run(words[1], with_variant ? words[3] : "");
+  const char* variant = std::getenv("WGRAD_VARIANT");
+  return Run(words[1], variant == nullptr ? "" : variant);
 }

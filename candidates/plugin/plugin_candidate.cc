@@ -2,21 +2,11 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <utility>
-
-#include "candidates/process/process_candidate.h"
 
 namespace wgrad::candidates {
 namespace {
 
 constexpr const char* kHostName = "wgrad-plugin-host";
-
-CandidateFactory FactoryFor(std::vector<std::string> command, const ProcessLimits& limits, ProcessGreeting greeting) {
-  return [command = std::move(command), limits, greeting = std::move(greeting)] {
-    return std::make_unique<ProcessCandidate>(command, limits, greeting);
-  };
-}
 
 }  // namespace
 
@@ -38,24 +28,12 @@ Result<std::string> FindPluginHost() {
                                          "; WGRAD_PLUGIN_HOST can name it"};
 }
 
-Result<PluginInfo> OpenPlugin(const std::string& path, const ProcessLimits& limits) {
+Result<OpenedVariants> OpenPlugin(const std::string& path, const ProcessLimits& limits, const std::string& variant) {
   Result<std::string> host = FindPluginHost();
   if (!host.ok()) return host.error();
-  const std::vector<std::string> command = {*host, path};
-  Result<ProcessGreeting> opened = OpenProcess(command, limits);
-  if (!opened.ok()) {
-    Error error = opened.error();
-    if (error.message.starts_with("died: ")) error.message = "loading " + path + " " + error.message;
-    return error;
-  }
-  PluginInfo info{opened->greeting, {}};
-  for (const std::string& variant : opened->variants) {
-    std::vector<std::string> with_variant = command;
-    with_variant.insert(with_variant.end(), {"--variant", variant});
-    info.variants.push_back({variant, FactoryFor(std::move(with_variant), limits, *opened)});
-  }
-  if (info.variants.empty()) info.variants.push_back({"", FactoryFor(command, limits, *opened)});
-  return info;
+  Result<OpenedVariants> opened = OpenVariants({{*host, path}}, limits, variant);
+  if (opened.ok() || !opened.error().message.starts_with("died: ")) return opened;
+  return Error{opened.error().code, "loading " + path + " " + opened.error().message};
 }
 
 }  // namespace wgrad::candidates

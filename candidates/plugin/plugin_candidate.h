@@ -2,27 +2,17 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "candidates/process/process.h"
-#include "core/candidate.h"
+#include "candidates/process/process_candidate.h"
 #include "core/result.h"
 
 namespace wgrad::candidates {
 
-struct PluginVariant {
-  std::string name;  // empty where the plugin names no variants
-  CandidateFactory factory;
-};
-
-struct PluginInfo {
-  Greeting greeting;
-  std::vector<PluginVariant> variants;  // at least one
-};
-
-/// Loads the shared library at `path` in a host process and hears what it can do. Errors: kUnavailable with one
-/// sentence that says why it does not load, or how it died on loading; kNotFound where the host program is missing.
-Result<PluginInfo> OpenPlugin(const std::string& path, const ProcessLimits& limits);
+/// Loads the shared library at `path` in a host process and hears what it can do; one entry for each of its variants,
+/// or for `variant` alone. Errors: kUnavailable with one sentence that says why it does not load, or how it died on
+/// loading; kNotFound where the host program is missing.
+Result<OpenedVariants> OpenPlugin(const std::string& path, const ProcessLimits& limits,
+                                  const std::string& variant = "");
 
 /// The host program: what the environment variable WGRAD_PLUGIN_HOST names, or wgrad-plugin-host beside the running
 /// program or in ../libexec/wgrad. Errors: kNotFound with the places.

@@ -38,6 +38,25 @@ constexpr std::array kDeclarationFlags = {
     DeclarationFlag{"deterministic", &Declaration::deterministic},
 };
 
+// Of the greeting itself, neither capability nor declaration.
+struct ProcessFlag {
+  const char* name;
+  bool ProcessGreeting::*member;
+};
+constexpr std::array kProcessFlags = {
+    ProcessFlag{"restart_after_error", &ProcessGreeting::restart_after_error},
+    ProcessFlag{"shared_memory", &ProcessGreeting::shared_memory},
+};
+
+struct Limit {
+  const char* name;
+  std::int64_t Capabilities::*member;
+};
+constexpr std::array kLimits = {
+    Limit{"max_elements", &Capabilities::max_elements},
+    Limit{"max_work", &Capabilities::max_work},
+};
+
 struct WordList {
   const char* name;
   Words Capabilities::*member;
@@ -162,6 +181,24 @@ Status ReadField(const std::string& key, const io::Json& value, ProcessGreeting&
     greeting.greeting.declaration.*member = *flag;
     return Ok();
   }
+  for (const auto& [name, member] : kProcessFlags) {
+    if (key != name) continue;
+    if (!flag.ok()) return BadField(key, "true or false", value);
+    greeting.*member = *flag;
+    return Ok();
+  }
+  if (key == "validates") {
+    if (!flag.ok()) return BadField(key, "true or false", value);
+    greeting.greeting.validates = *flag;
+    return Ok();
+  }
+  for (const auto& [name, member] : kLimits) {
+    if (key != name) continue;
+    const Result<std::int64_t> limit = value.GetInt64();
+    if (!limit.ok() || *limit < 1) return BadField(key, "an integer from 1 on", value);
+    capabilities.*member = *limit;
+    return Ok();
+  }
   if (key == "variants") return ReadVariants(value, greeting);
   if (key == "accuracy_class") return ReadAccuracyClass(value, greeting);
   if (key == "libraries") {
@@ -212,6 +249,9 @@ OutgoingFrame EncodeGreeting(const ProcessGreeting& from) {
   header["accuracy_class"] = ObjectOf(greeting.declaration.accuracy_class);
   header["pad"] = greeting.declaration.pad;
   for (const auto& [name, member] : kDeclarationFlags) header[name] = greeting.declaration.*member;
+  for (const auto& [name, member] : kLimits) header[name] = greeting.capabilities.*member;
+  header["validates"] = greeting.validates;
+  for (const auto& [name, member] : kProcessFlags) header[name] = from.*member;
   header["result_layout"] = NameOf(from.result_layout);
   return EncodeFrame(std::move(header));
 }
@@ -241,7 +281,13 @@ Result<ProcessGreeting> DecodeGreeting(const Frame& frame) {
   }
   Result<ProcessGreeting> greeting = ParseCapabilities(fields, "process");
   if (!greeting.ok()) return Error{ErrorCode::kBadText, "the greeting: " + greeting.error().message};
-  return greeting;
+  ProcessGreeting read = std::move(greeting).value();
+  read.wire = frame.wire;
+  if (read.wire == Wire::kLines) {
+    std::int64_t& most = read.greeting.capabilities.max_elements;
+    most = std::min(most, kMaxLineElements);
+  }
+  return read;
 }
 
 }  // namespace wgrad::candidates

@@ -1,11 +1,14 @@
 #include "candidates/process/messages.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "core/case.h"
 #include "core/check.h"
 #include "core/problem.h"
+#include "io/op_arguments_json.h"
 
 namespace wgrad::candidates {
 namespace {
@@ -43,17 +46,6 @@ std::string ShapeText(const Tensor& tensor) {
   return std::string(NameOf(tensor.dtype())) + ListOf(tensor.shape()).Dump();
 }
 
-// TensorFlow's arguments, tensors apart.
-io::Json ArgumentsOf(const OpArguments& arguments) {
-  return io::Json::MakeObject({{"filter_sizes", ListOf(arguments.filter_sizes)},
-                               {"strides", ListOf(arguments.strides)},
-                               {"padding", std::get<std::string>(arguments.padding)},
-                               {"explicit_paddings", ListOf(arguments.explicit_paddings)},
-                               {"use_cudnn_on_gpu", arguments.use_cudnn_on_gpu},
-                               {"data_format", arguments.data_format},
-                               {"dilations", ListOf(arguments.dilations)}});
-}
-
 // What follows from the arguments, for adapters that do not want to compute it again.
 io::Json DerivedFrom(const Problem& problem) {
   return io::Json::MakeObject({{"groups", problem.groups()},
@@ -63,30 +55,127 @@ io::Json DerivedFrom(const Problem& problem) {
                                {"pad_right", problem.columns().pad_after}});
 }
 
+Result<Tensor> TakeOneTensor(Frame frame) {
+  if (frame.tensors.size() == 1 && frame.tensors[0].name == "filter_backprop") {
+    return std::move(frame.tensors[0].tensor);
+  }
+  return NotProtocol("a result must carry one tensor, filter_backprop");
+}
+
 Result<Tensor> TakeResult(Frame frame, const Problem& problem, ResultLayout layout) {
-  if (frame.tensors.size() != 1 || frame.tensors[0].name != "filter_backprop") {
-    return NotProtocol("a result must carry one tensor, filter_backprop");
+  Result<Tensor> taken = TakeOneTensor(std::move(frame));
+  if (!taken.ok()) return taken;
+  Tensor tensor = std::move(taken).value();
+  const DType dtype = problem.result_dtype();
+  const std::vector<std::int64_t> shape = ResultShape(problem, layout);
+  if (tensor.dtype() != dtype || tensor.shape() != shape) {
+    return NotProtocol("filter_backprop is " + ShapeText(tensor) + ", due is " + std::string(NameOf(dtype)) +
+                       ListOf(shape).Dump());
   }
-  Tensor& tensor = frame.tensors[0].tensor;
-  const Tensor due(problem.result_dtype(), ResultShape(problem, layout));
-  if (tensor.dtype() != due.dtype() || tensor.shape() != due.shape()) {
-    return NotProtocol("filter_backprop is " + ShapeText(tensor) + ", due is " + ShapeText(due));
+  if (layout == ResultLayout::kHwio) return tensor;
+  return ToHwio(problem, layout, tensor);
+}
+
+// Where a request's tensors and its result lie in the shared file.
+struct SharedPlaces {
+  std::int64_t out_backprop_at = 0;  // input is at 0
+  std::int64_t result_at = 0;
+  std::int64_t end = 0;
+};
+
+SharedPlaces PlacesFor(const Problem& problem, const Tensor& input, const Tensor& out_backprop) {
+  SharedPlaces places;
+  places.out_backprop_at = AlignShared(static_cast<std::int64_t>(input.byte_count()));
+  places.result_at = AlignShared(places.out_backprop_at + static_cast<std::int64_t>(out_backprop.byte_count()));
+  places.end = places.result_at + problem.filter_count() * static_cast<std::int64_t>(SizeOf(problem.result_dtype()));
+  return places;
+}
+
+bool IsLarge(const Problem& problem) {
+  return std::max({problem.input_count(), problem.out_backprop_count(), problem.filter_count()}) >= kSharedElements;
+}
+
+// The inputs as they are, and a result that shows which elements were never written.
+void FillShared(const Problem& problem, const SharedPlaces& places, const Tensor& input, const Tensor& out_backprop,
+                std::span<std::byte> shared) {
+  const auto copy = [&shared](const Tensor& tensor, std::int64_t offset) {
+    if (tensor.byte_count() != 0) std::memcpy(shared.data() + offset, tensor.data(), tensor.byte_count());
+  };
+  copy(input, 0);
+  copy(out_backprop, places.out_backprop_at);
+  const std::uint64_t poison = PoisonBits(problem.result_dtype());
+  const auto size = static_cast<std::int64_t>(SizeOf(problem.result_dtype()));
+  for (std::int64_t at = places.result_at; at < places.end; at += size) {
+    std::memcpy(shared.data() + at, &poison, static_cast<std::size_t>(size));
   }
-  return layout == ResultLayout::kHwio ? std::move(tensor) : ToHwio(problem, layout, tensor);
+}
+
+// `{"kind", "id", "message"}` and what may stand beside them, of an answer that is no result.
+Result<Answer> DecodeRefusal(const Frame& frame, AnswerKind kind) {
+  Answer answer{.kind = kind};
+  if (const Status status = ReadText(frame.header, "/message", answer.message); !status.ok()) return status.error();
+  if (frame.header.Has("/error_kind")) {
+    std::string error_kind;
+    if (const Status status = ReadText(frame.header, "/error_kind", error_kind); !status.ok()) return status.error();
+    answer.message = error_kind + ": " + answer.message;
+  }
+  if (frame.header.Has("/detail")) {
+    if (const Status status = ReadText(frame.header, "/detail", answer.detail); !status.ok()) return status.error();
+  }
+  return answer;
+}
+
+Result<AnswerKind> DecodeAnswerKind(const Frame& frame, std::int64_t id) {
+  const auto kind_name = frame.header.GetString("/kind");
+  const auto answered_id = frame.header.GetInt64("/id");
+  if (!kind_name.ok()) return kind_name.error();
+  if (!answered_id.ok()) return answered_id.error();
+  if (*answered_id != id) {
+    return NotProtocol("the answer's id is " + std::to_string(*answered_id) + ", the request's " + std::to_string(id));
+  }
+  for (std::size_t kind = 0; kind < kAnswerKinds.size(); ++kind) {
+    if (*kind_name == kAnswerKinds[kind]) return static_cast<AnswerKind>(kind);
+  }
+  return NotProtocol("the answer's kind must be result, unsupported, rejected or error, got \"" + *kind_name + "\"");
 }
 
 }  // namespace
 
-OutgoingFrame EncodeRequest(std::int64_t id, const Problem& problem, const Tensor& input, const Tensor& out_backprop) {
+Result<OutgoingFrame> EncodeRequest(std::int64_t id, const Problem& problem, const Tensor& input,
+                                    const Tensor& out_backprop, const Channel& channel) {
   io::Json header = io::Json::MakeObject({{"kind", "request"},
                                           {"operation", "filter_gradient"},
                                           {"id", id},
                                           {"problem", Format(problem)},
                                           {"dtype", NameOf(problem.dtype())},
                                           {"result_dtype", NameOf(problem.result_dtype())},
-                                          {"arguments", ArgumentsOf(problem.arguments())},
+                                          {"arguments", io::AttributesToJson(problem.arguments())},
                                           {"derived", DerivedFrom(problem)}});
-  return EncodeFrame(std::move(header), {{"input", &input}, {"out_backprop", &out_backprop}});
+  TensorReference input_reference{"input", &input};
+  TensorReference out_backprop_reference{"out_backprop", &out_backprop};
+  if (channel.shared != nullptr && IsLarge(problem)) {
+    const SharedPlaces places = PlacesFor(problem, input, out_backprop);
+    if (const Status status = channel.shared->Reserve(places.end); !status.ok()) return status.error();
+    const auto shared = channel.shared->At(0, places.end);
+    if (!shared) return Error{ErrorCode::kUnavailable, "cannot map shared memory"};
+    FillShared(problem, places, input, out_backprop, *shared);
+    input_reference.shared_at = 0;
+    out_backprop_reference.shared_at = places.out_backprop_at;
+    header["result_at"] = places.result_at;
+  }
+  return EncodeFrame(std::move(header), {input_reference, out_backprop_reference}, channel.wire);
+}
+
+OutgoingFrame EncodeRawRequest(std::int64_t id, const OpArguments& arguments, const Tensor& input,
+                               const Tensor& out_backprop, const Channel& channel) {
+  io::Json header = io::Json::MakeObject({{"kind", "request"},
+                                          {"operation", "filter_gradient"},
+                                          {"id", id},
+                                          {"arguments", io::AttributesToJson(arguments)}});
+  return EncodeFrame(std::move(header),
+                     {{"input", &input, std::nullopt, arguments.dtype},
+                      {"out_backprop", &out_backprop, std::nullopt, arguments.out_backprop_dtype}},
+                     channel.wire);
 }
 
 Result<Request> DecodeRequest(Frame frame) {
@@ -104,6 +193,11 @@ Result<Request> DecodeRequest(Frame frame) {
   const auto id = frame.header.GetInt64("/id");
   if (!id.ok()) return id.error();
   request.id = *id;
+  if (frame.header.Has("/result_at")) {
+    const auto result_at = frame.header.GetInt64("/result_at");
+    if (!result_at.ok()) return result_at.error();
+    request.result_at = *result_at;
+  }
   std::string padding;
   for (const Status& status : {ReadText(frame.header, "/operation", request.operation),
                                ReadText(frame.header, "/result_dtype", arguments.result_dtype),
@@ -119,35 +213,41 @@ Result<Request> DecodeRequest(Frame frame) {
   return request;
 }
 
-OutgoingFrame EncodeAnswer(std::int64_t id, const Answer& answer) {
+OutgoingFrame EncodeAnswer(const Request& request, const Answer& answer, SharedFile* shared) {
   const auto kind = static_cast<std::size_t>(answer.kind);
   WGRAD_CHECK(kind < kAnswerKinds.size(), "a child cannot answer that it died");
-  io::Json header = io::Json::MakeObject({{"kind", kAnswerKinds[kind]}, {"id", id}});
-  if (answer.kind == AnswerKind::kResult) return EncodeFrame(std::move(header), {{"filter_backprop", &answer.result}});
+  io::Json header = io::Json::MakeObject({{"kind", kAnswerKinds[kind]}, {"id", request.id}});
+  if (answer.kind == AnswerKind::kResult) {
+    TensorReference result{"filter_backprop", &answer.result};
+    const auto bytes = static_cast<std::int64_t>(answer.result.byte_count());
+    if (const auto place =
+            shared != nullptr && request.result_at ? shared->At(*request.result_at, bytes) : std::nullopt) {
+      if (bytes != 0) std::memcpy(place->data(), answer.result.data(), answer.result.byte_count());
+      result.shared_at = request.result_at;
+    }
+    return EncodeFrame(std::move(header), {result});
+  }
   header["message"] = io::ToValidUtf8(answer.message);
+  if (!answer.detail.empty()) header["detail"] = io::ToValidUtf8(answer.detail);
   return EncodeFrame(std::move(header));
 }
 
 Result<Answer> DecodeAnswer(Frame frame, std::int64_t id, const Problem& problem, ResultLayout layout) {
-  const auto kind_name = frame.header.GetString("/kind");
-  const auto answered_id = frame.header.GetInt64("/id");
-  if (!kind_name.ok()) return kind_name.error();
-  if (!answered_id.ok()) return answered_id.error();
-  if (*answered_id != id) {
-    return NotProtocol("the answer's id is " + std::to_string(*answered_id) + ", the request's " + std::to_string(id));
-  }
-  if (*kind_name == "result") {
-    Result<Tensor> result = TakeResult(std::move(frame), problem, layout);
-    if (!result.ok()) return result.error();
-    return Answer::Of(std::move(result).value());
-  }
-  for (std::size_t kind = 1; kind < kAnswerKinds.size(); ++kind) {
-    if (*kind_name != kAnswerKinds[kind]) continue;
-    const auto message = frame.header.GetString("/message");
-    if (!message.ok()) return message.error();
-    return Answer::Of(static_cast<AnswerKind>(kind), *message);
-  }
-  return NotProtocol("the answer's kind must be result, unsupported, rejected or error, got \"" + *kind_name + "\"");
+  const Result<AnswerKind> kind = DecodeAnswerKind(frame, id);
+  if (!kind.ok()) return kind.error();
+  if (*kind != AnswerKind::kResult) return DecodeRefusal(frame, *kind);
+  Result<Tensor> result = TakeResult(std::move(frame), problem, layout);
+  if (!result.ok()) return result.error();
+  return Answer::Of(std::move(result).value());
+}
+
+Result<Answer> DecodeRawAnswer(Frame frame, std::int64_t id) {
+  const Result<AnswerKind> kind = DecodeAnswerKind(frame, id);
+  if (!kind.ok()) return kind.error();
+  if (*kind != AnswerKind::kResult) return DecodeRefusal(frame, *kind);
+  Result<Tensor> result = TakeOneTensor(std::move(frame));
+  if (!result.ok()) return result.error();
+  return Answer::Of(std::move(result).value());
 }
 
 }  // namespace wgrad::candidates

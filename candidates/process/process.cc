@@ -58,16 +58,36 @@ Result<Pipe> MakePipe() {
 
 void MakeNonBlocking(const Descriptor& descriptor) { fcntl(descriptor.number(), F_SETFL, O_NONBLOCK); }
 
-// posix_spawn's two objects, with the child's descriptors 0 to 4 and default signals.
+// The child's environment: this process's with some variables changed.
+std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& changes) {
+  std::vector<std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view variable(*entry);
+    if (!changes.contains(std::string(variable.substr(0, variable.find('='))))) variables.emplace_back(variable);
+  }
+  for (const auto& [name, value] : changes) variables.push_back(name + "=" + value);
+  return variables;
+}
+
+// The null-terminated array that the system's functions take.
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// posix_spawn's two objects, with the child's descriptors 0 to 5 and default signals.
 class SpawnSetup {
  public:
-  SpawnSetup(int requests, int answers, int output) {
+  SpawnSetup(int requests, int answers, int output, int shared) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, requests, 3);
     posix_spawn_file_actions_adddup2(&actions_, answers, 4);
+    if (shared >= 0) posix_spawn_file_actions_adddup2(&actions_, shared, 5);
     posix_spawnattr_init(&attributes_);
     sigset_t signals;
     sigfillset(&signals);
@@ -86,12 +106,11 @@ class SpawnSetup {
   }
 
   /// 0, or the system's error number.
-  int Spawn(pid_t& pid, const std::vector<std::string>& command) const {
-    std::vector<std::string> words = command;
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    return posix_spawnp(&pid, arguments[0], &actions_, &attributes_, arguments.data(), environ);
+  int Spawn(pid_t& pid, const Command& command) const {
+    std::vector<std::string> words = command.words;
+    std::vector<std::string> variables = EnvironmentWith(command.environment);
+    return posix_spawnp(&pid, words[0].c_str(), &actions_, &attributes_, Pointers(words).data(),
+                        Pointers(variables).data());
   }
 
  private:
@@ -118,6 +137,11 @@ std::string ExitText(int status) {
   return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(WTERMSIG(status));
 }
 
+// What there is of a frame that was never finished.
+std::string PartText(const FrameDecoder& decoder) {
+  return decoder.started() ? " in the middle of a frame of which came " + decoder.Seen() : "";
+}
+
 // The end of what a child printed, as one line of plain characters.
 std::string Quote(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -141,19 +165,14 @@ struct Process::Deadline {
   Clock::time_point next_look = Clock::now() + kTick;
 };
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
+Command Command::With(const std::string& variable, const std::string& value) const {
+  Command with = *this;
+  with.environment[variable] = value;
+  return with;
 }
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) close(number_);
-}
-
-int Descriptor::Release() { return std::exchange(number_, -1); }
-
-Result<std::unique_ptr<Process>> Process::Start(const std::vector<std::string>& command) {
-  WGRAD_CHECK(!command.empty(), "a command needs a program");
+Result<std::unique_ptr<Process>> Process::Start(const Command& command, const SharedFile& shared) {
+  WGRAD_CHECK(!command.words.empty(), "a command needs a program");
   Result<Pipe> requests = MakePipe();
   Result<Pipe> answers = MakePipe();
   Result<Pipe> output = MakePipe();
@@ -163,11 +182,12 @@ Result<std::unique_ptr<Process>> Process::Start(const std::vector<std::string>& 
   Pipe request_pipe = std::move(requests).value();
   Pipe answer_pipe = std::move(answers).value();
   Pipe output_pipe = std::move(output).value();
-  const SpawnSetup setup(request_pipe.read.number(), answer_pipe.write.number(), output_pipe.write.number());
+  const SpawnSetup setup(request_pipe.read.number(), answer_pipe.write.number(), output_pipe.write.number(),
+                         shared.descriptor());
   std::unique_ptr<Process> process(new Process);
   if (const int error = setup.Spawn(process->pid_, command); error != 0) {
     process->pid_ = -1;
-    return SystemError("cannot start " + command[0], error);
+    return SystemError("cannot start " + command.words[0], error);
   }
   // A core file for each crash would cost more time than the crash.
   const rlimit no_core{0, 0};
@@ -186,18 +206,18 @@ Process::~Process() { Kill(); }
 
 Result<Frame> Process::Greet(const ProcessLimits& limits) {
   const Deadline deadline{Clock::now() + limits.start_time, limits.start_time, limits.memory_bytes, "greeting"};
-  return Converse(OutgoingFrame(), FrameLimits{.tensors = 0, .tensor_bytes = 0}, deadline);
+  FrameDecoder decoder(FrameLimits{.tensors = 0, .tensor_bytes = 0});
+  decoder.AcceptLine();
+  return Converse(OutgoingFrame(), decoder, deadline);
 }
 
-Result<Frame> Process::Ask(const OutgoingFrame& request, const FrameLimits& answer_limits,
-                           const ProcessLimits& limits) {
+Result<Frame> Process::Ask(const OutgoingFrame& request, FrameDecoder answer, const ProcessLimits& limits) {
   const Deadline deadline{Clock::now() + limits.time, limits.time, limits.memory_bytes, "answer"};
-  return Converse(request, answer_limits, deadline);
+  return Converse(request, answer, deadline);
 }
 
-Result<Frame> Process::Converse(const OutgoingFrame& request, const FrameLimits& limits, const Deadline& first) {
+Result<Frame> Process::Converse(const OutgoingFrame& request, FrameDecoder& decoder, const Deadline& first) {
   WGRAD_CHECK(pid_ > 0, "a conversation with a process that has ended");
-  FrameDecoder decoder(limits);
   Deadline deadline = first;
   sent_ = 0;
   bool sending = !request.head.empty();
@@ -207,7 +227,7 @@ Result<Frame> Process::Converse(const OutgoingFrame& request, const FrameLimits&
     if (const Status status = Receive(decoder); !status.ok()) return status.error();
     if (Clock::now() < deadline.next_look) continue;
     deadline.next_look = Clock::now() + kTick;
-    if (const Status status = CheckLimits(deadline); !status.ok()) return status.error();
+    if (const Status status = CheckLimits(deadline, decoder); !status.ok()) return status.error();
   }
   if (sending) return BreakOff("it answered before it had read the whole request");
   return decoder.Take();
@@ -227,16 +247,16 @@ Status Process::Wait(bool sending, const Deadline& deadline) {
   return Ok();
 }
 
-Status Process::CheckLimits(const Deadline& deadline) {
+Status Process::CheckLimits(const Deadline& deadline, const FrameDecoder& decoder) {
   if (Clock::now() >= deadline.at) {
-    return Died("no " + std::string(deadline.awaited) + " within " + Text(deadline.limit));
+    return Died("no " + std::string(deadline.awaited) + " within " + Text(deadline.limit) + PartText(decoder));
   }
   const auto resident = ResidentBytes(pid_);
   if (resident && *resident > deadline.memory_bytes) {
     return Died("resident memory above " + std::to_string(deadline.memory_bytes >> 20) + " MiB");
   }
   // Its own children may hold the answers open after its end.
-  if (Reap()) return DiedByItself();
+  if (Reap()) return DiedByItself(decoder);
   return Ok();
 }
 
@@ -260,11 +280,11 @@ Status Process::Receive(FrameDecoder& decoder) {
   while (!decoder.complete()) {
     const std::span<std::byte> wanted = decoder.Wanted();
     const ssize_t count = read(answers_.number(), wanted.data(), wanted.size());
-    if (count == 0) return DiedByItself();
+    if (count == 0) return DiedByItself(decoder);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Ok();
     if (const Status status = decoder.Filled(static_cast<std::size_t>(count)); !status.ok()) {
-      return BreakOff(status.error().message);
+      return BreakOff(status.error().message + "; what came was " + decoder.Seen());
     }
   }
   return Ok();
@@ -289,13 +309,13 @@ bool Process::Reap() {
   return true;
 }
 
-Error Process::DiedByItself() {
+Error Process::DiedByItself(const FrameDecoder& decoder) {
   const auto give_up = Clock::now() + kExitGrace;
   while (!Reap()) {
-    if (Clock::now() > give_up) return Died("closed its answers");
+    if (Clock::now() > give_up) return Died("closed its answers" + PartText(decoder));
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
-  return Died(ExitText(exit_status_));
+  return Died(ExitText(exit_status_) + PartText(decoder));
 }
 
 Error Process::Died(const std::string& how) {

@@ -6,12 +6,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "candidates/process/descriptor.h"
 #include "candidates/process/frame.h"
+#include "candidates/process/shared_file.h"
 #include "core/result.h"
 
 namespace wgrad::candidates {
@@ -23,52 +26,48 @@ struct ProcessLimits {
   std::int64_t memory_bytes = std::int64_t{4096} << 20;  // resident size
 };
 
-/// A descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.Release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
+/// What is started.
+struct Command {
+  std::vector<std::string> words;                       // a program's path or name, then its arguments
+  std::map<std::string, std::string> environment = {};  // set beside what this process has
 
-  int number() const { return number_; }
-  int Release();
-
- private:
-  int number_;
+  /// The same with one more variable.
+  Command With(const std::string& variable, const std::string& value) const;
 };
 
 /// One running child. Destroying it kills it, with every process of its group.
 class Process {
  public:
-  /// Starts `command` (a program's path or name, then its arguments). The child reads requests from descriptor 3 and
-  /// writes answers to descriptor 4. Errors: kUnavailable, with the system's reason.
-  static Result<std::unique_ptr<Process>> Start(const std::vector<std::string>& command);
+  /// Starts `command`. The child reads requests from descriptor 3, writes answers to descriptor 4 and finds `shared` as
+  /// descriptor 5. Errors: kUnavailable, with the system's reason.
+  static Result<std::unique_ptr<Process>> Start(const Command& command, const SharedFile& shared);
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
   ~Process();
 
-  /// Waits for the first frame, the greeting.
+  /// Whether it still runs, as far as can be told.
+  bool alive() { return !Reap(); }
+  /// Waits for the first frame, or the first line, the greeting.
   Result<Frame> Greet(const ProcessLimits& limits);
-  /// Sends `request` and waits for one frame back, with at most `answer_limits`. The Error (kUnavailable) says how the
+  /// Sends `request` and waits until `answer` is complete. The Error (kUnavailable) says how the
   /// child died: "died: SIGSEGV", "died: exit 3", "died: no answer within 10 s", "died: resident memory above 4096
   /// MiB", "died: broken protocol: ..". The child is gone afterwards.
-  Result<Frame> Ask(const OutgoingFrame& request, const FrameLimits& answer_limits, const ProcessLimits& limits);
+  Result<Frame> Ask(const OutgoingFrame& request, FrameDecoder answer, const ProcessLimits& limits);
   /// Ends the child because its answer broke the protocol; the Error to report.
   Error BreakOff(const std::string& what);
 
  private:
   struct Deadline;
   Process() = default;
-  Result<Frame> Converse(const OutgoingFrame& request, const FrameLimits& limits, const Deadline& deadline);
+  Result<Frame> Converse(const OutgoingFrame& request, FrameDecoder& decoder, const Deadline& deadline);
   Status Wait(bool sending, const Deadline& deadline);
-  Status CheckLimits(const Deadline& deadline);
+  Status CheckLimits(const Deadline& deadline, const FrameDecoder& decoder);
   bool Send(const OutgoingFrame& request);
   Status Receive(FrameDecoder& decoder);
   void DrainOutput();
   bool Reap();
   Error Died(const std::string& how);
-  Error DiedByItself();
+  Error DiedByItself(const FrameDecoder& decoder);
   void Kill();
 
   pid_t pid_ = -1;

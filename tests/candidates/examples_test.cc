@@ -6,10 +6,10 @@ namespace wgrad::candidates {
 namespace {
 
 TEST(ExamplePlugin, EqualsTheReferenceOnIntegers) {
-  const Result<PluginInfo> info = Open(WGRAD_EXAMPLE_PLUGIN);
+  const Result<OpenedVariants> info = Open(WGRAD_EXAMPLE_PLUGIN);
   ASSERT_TRUE(info.ok()) << info.error().message;
-  EXPECT_EQ(info->greeting.name, "example");
-  const auto candidate = info->variants.at(0).factory();
+  EXPECT_EQ(info->opened.at(0).greeting.greeting.name, "example");
+  const auto candidate = info->opened.at(0).make();
   std::int64_t compared = 0;
   for (const char* text :
        {"n2_i5x7_c6_k3x2_o4_g2_same_f32", "n1_i6x5_c4_k2x3_o6_s2x1_d1x2_g2_pt1b0l2r3_nchw_f64",
@@ -20,9 +20,9 @@ TEST(ExamplePlugin, EqualsTheReferenceOnIntegers) {
 }
 
 TEST(WrongPlugin, IsWrongExactlyWhereSamePaddingIsOdd) {
-  const Result<PluginInfo> info = Open(WGRAD_WRONG_PLUGIN);
+  const Result<OpenedVariants> info = Open(WGRAD_WRONG_PLUGIN);
   ASSERT_TRUE(info.ok()) << info.error().message;
-  const auto candidate = info->variants.at(0).factory();
+  const auto candidate = info->opened.at(0).make();
   EXPECT_EQ(ExpectExact(*candidate, TheProblem("n2_i5x7_c6_k3x3_o4_g2_same_f32")), 3 * 3 * 3 * 4);
   EXPECT_EQ(ExpectExact(*candidate, TheProblem("n2_i6x6_c2_k2x2_o4_s2x1_d1x2_valid_f32")), 2 * 2 * 2 * 4);
   const Problem odd = TheProblem("n2_i5x7_c2_k3x2_o4_same_f32");

@@ -96,8 +96,7 @@ TEST(Frame, IsNotCompleteWhileAByteIsMissing) {
 
 TEST(FrameDecoder, RefusesLengthsOutsideTheLimits) {
   EXPECT_EQ(MessageFor(std::string(4, '\0')), "the header's length must be 1 to 1048576 bytes, got 0");
-  EXPECT_EQ(MessageFor("hello\n"),
-            "the header's length must be 1 to 1048576 bytes, got 1819043176 (the text \"hell\"?)");
+  EXPECT_EQ(MessageFor("hello\n"), "the header's length must be 1 to 1048576 bytes, got 1819043176");
 }
 
 TEST(FrameDecoder, RefusesWhatIsNoHeader) {

@@ -59,6 +59,8 @@ TEST(Capabilities, OutOfRangeFieldsAreNamedWithTheirValue) {
   EXPECT_NE(CapabilityError(R"({"variants": ["a", "a"]})").find("different names"), std::string::npos);
   EXPECT_NE(CapabilityError(R"({"variants": ["a b"]})").find("different names"), std::string::npos);
   EXPECT_NE(CapabilityError(R"({"libraries": {"x": 1}})").find("libraries"), std::string::npos);
+  EXPECT_EQ(CapabilityError(R"({"max_work": 0})"), "field \"max_work\" must be an integer from 1 on, got 0");
+  EXPECT_EQ(CapabilityError(R"({"validates": 1})"), "field \"validates\" must be true or false, got 1");
   EXPECT_EQ(CapabilityError(R"({"version": 2})"), "field \"version\" must be a string, got 2");
   EXPECT_EQ(CapabilityError(R"({"dtype": "f32"})"), "there is no field \"dtype\" (its value is \"f32\")");
   EXPECT_EQ(CapabilityError("[]"), "capabilities must be a JSON object, got []");
@@ -69,7 +71,8 @@ TEST(Greeting, ComesBackAsItWas) {
       "dtypes": ["f32", "bf16_f32"], "data_formats": ["NCHW"], "paddings": ["SAME"], "asymmetric_padding": false,
       "per_axis_strides": false, "non_square": false, "dilation": false, "stride_with_dilation": false,
       "groups": false, "zero_sizes": false, "accuracy_class": {"f32": "depth:4"}, "pad": "multiply", "ftz": true,
-      "daz": true, "saturate": true, "zero_skip": true, "deterministic": true, "result_layout": "ohwi"})");
+      "daz": true, "saturate": true, "zero_skip": true, "deterministic": true, "result_layout": "ohwi", "max_elements": 77,
+      "max_work": 1234, "validates": true, "restart_after_error": true, "shared_memory": true})");
   ASSERT_TRUE(sent.ok()) << sent.error().message;
   EXPECT_FALSE(sent->greeting.capabilities.zero_sizes);
   EXPECT_TRUE(sent->greeting.declaration.zero_skip);
@@ -82,6 +85,11 @@ TEST(Greeting, ComesBackAsItWas) {
   EXPECT_EQ(received->greeting.declaration, sent->greeting.declaration);
   EXPECT_EQ(received->variants, sent->variants);
   EXPECT_EQ(received->result_layout, ResultLayout::kOhwi);
+  EXPECT_EQ(received->greeting.capabilities.max_elements, 77);
+  EXPECT_EQ(received->greeting.capabilities.max_work, 1234);
+  EXPECT_TRUE(received->greeting.validates);
+  EXPECT_TRUE(received->restart_after_error);
+  EXPECT_TRUE(received->shared_memory);
 }
 
 TEST(Greeting, OtherFirstFramesAreRefused) {
@@ -104,7 +112,7 @@ TEST(Request, CarriesTheProblemAndItsTensors) {
                            "n0_i3x3_c2_k1x1_o2_valid_f64"}) {
     const Problem problem = TheProblem(text);
     const Data data = DataFor(problem);
-    const auto request = DecodeRequest(Sent(EncodeRequest(5, problem, data.input, data.out_backprop)));
+    const auto request = DecodeRequest(Sent(EncodeRequest(5, problem, data.input, data.out_backprop, {}).value()));
     ASSERT_TRUE(request.ok()) << request.error().message;
     EXPECT_EQ(request->operation, "filter_gradient");
     EXPECT_EQ(request->id, 5);
@@ -130,15 +138,22 @@ class AnswerTest : public testing::Test {
   }
 
   Problem problem_ = TheProblem("n1_i2x2_c2_k1x2_o3_same_f32");
+  const Request request_ = [] {
+    Request request;
+    request.id = 4;
+    return request;
+  }();
 };
 
 TEST_F(AnswerTest, EveryKindComesBack) {
   const Tensor result = Integers(DType::kFloat32, {1, 2, 2, 3}, 3);
-  const auto back = DecodeAnswer(Sent(EncodeAnswer(4, Answer::Of(result))), 4, problem_, ResultLayout::kHwio);
+  const auto back =
+      DecodeAnswer(Sent(EncodeAnswer(request_, Answer::Of(result), nullptr)), 4, problem_, ResultLayout::kHwio);
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(Differences(back->result, result), 0);
   for (const AnswerKind kind : {AnswerKind::kUnsupported, AnswerKind::kRejected, AnswerKind::kError}) {
-    const auto said = DecodeAnswer(Sent(EncodeAnswer(4, Answer::Of(kind, "why"))), 4, problem_, ResultLayout::kHwio);
+    const auto said =
+        DecodeAnswer(Sent(EncodeAnswer(request_, Answer::Of(kind, "why"), nullptr)), 4, problem_, ResultLayout::kHwio);
     ASSERT_TRUE(said.ok()) << said.error().message;
     EXPECT_EQ(said->kind, kind);
     EXPECT_EQ(said->message, "why");
@@ -147,7 +162,8 @@ TEST_F(AnswerTest, EveryKindComesBack) {
 
 TEST_F(AnswerTest, AnotherLayoutIsTurnedIntoHwio) {
   const Tensor oihw = Integers(DType::kFloat32, {3, 2, 1, 2}, 3);
-  const auto back = DecodeAnswer(Sent(EncodeAnswer(4, Answer::Of(oihw))), 4, problem_, ResultLayout::kOihw);
+  const auto back =
+      DecodeAnswer(Sent(EncodeAnswer(request_, Answer::Of(oihw), nullptr)), 4, problem_, ResultLayout::kOihw);
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(back->result.shape(), problem_.filter_sizes());
   EXPECT_EQ(back->result.value(1), oihw.value(4));  // (kh 0, kw 0, ic 0, oc 1)

@@ -14,9 +14,9 @@ constexpr const char* kProblem = "n1_i1x1_c3_k1x1_o4_valid_f32";
 constexpr const char* kCleanProblem = "n1_i1x1_c3_k1x1_o7_valid_f32";  // out depth 7: no test plugin misbehaves
 
 std::unique_ptr<Candidate> OpenTestPlugin(const std::string& name, const ProcessLimits& limits = {}) {
-  const Result<PluginInfo> info = Open(TestPlugin(name), limits);
+  const Result<OpenedVariants> info = Open(TestPlugin(name), limits);
   EXPECT_TRUE(info.ok()) << info.error().message;
-  return info.ok() ? info->variants.at(0).factory() : nullptr;
+  return info.ok() ? info->opened.at(0).make() : nullptr;
 }
 
 struct Misbehaviour {
@@ -32,7 +32,8 @@ TEST(Plugin, EachMisbehaviourIsNamedAndTheRunGoesOn) {
       {"exit", AnswerKind::kDied, "died: exit 3"},
       {"close_answers", AnswerKind::kDied, "died: closed its answers"},
       {"write_into_answers", AnswerKind::kDied,
-       "died: broken protocol: the header's length must be 1 to 1048576 bytes, got 1819043176 (the text \"hell\"?)"},
+       "died: broken protocol: the header's length must be 1 to 1048576 bytes, got 1819043176; what came was 4 "
+       "bytes: 68 65 6c 6c \"hell\""},
       {"write_past_end", AnswerKind::kError, "wrote past the end of filter_backprop"},
       {"write_before_start", AnswerKind::kError, "wrote before the start of filter_backprop"},
       {"change_input", AnswerKind::kError, "changed its input input"},
@@ -91,14 +92,14 @@ TEST(Plugin, LeavesItsMarkWhereItDidNotWrite) {
 }
 
 TEST(Plugin, NeedsNoMoreThanTwoFunctions) {
-  const Result<PluginInfo> info = Open(TestPlugin("correct"));
+  const Result<OpenedVariants> info = Open(TestPlugin("correct"));
   ASSERT_TRUE(info.ok()) << info.error().message;
-  EXPECT_EQ(info->greeting.name, "correct");
-  EXPECT_EQ(info->greeting.capabilities, Capabilities());
-  ASSERT_EQ(info->variants.size(), 1u);
-  EXPECT_EQ(info->variants[0].name, "");
-  const auto first = info->variants[0].factory();
-  const auto second = info->variants[0].factory();
+  EXPECT_EQ(info->opened.at(0).greeting.greeting.name, "correct");
+  EXPECT_EQ(info->opened.at(0).greeting.greeting.capabilities, Capabilities());
+  ASSERT_EQ(info->opened.size(), 1u);
+  EXPECT_EQ(info->opened[0].variant, "");
+  const auto first = info->opened.at(0).make();
+  const auto second = info->opened.at(0).make();
   EXPECT_EQ(ExpectExact(*first, TheProblem(kProblem)), 12);
   EXPECT_EQ(ExpectExact(*second, TheProblem(kProblem)), 12);
 }
@@ -137,7 +138,7 @@ TEST(Plugin, ThatCannotBeLoadedSaysWhy) {
   };
   int refused = 0;
   for (const Refusal& row : kTable) {
-    const Result<PluginInfo> info = Open(TestPlugin(row.file));
+    const Result<OpenedVariants> info = Open(TestPlugin(row.file));
     ASSERT_FALSE(info.ok()) << row.file;
     EXPECT_NE(info.error().message.find(row.reason), std::string::npos) << info.error().message;
     EXPECT_EQ(info.error().message.find('\n'), std::string::npos) << info.error().message;
@@ -148,7 +149,7 @@ TEST(Plugin, ThatCannotBeLoadedSaysWhy) {
 
 TEST(PluginHost, IsLookedForWhereTheVariableSays) {
   setenv("WGRAD_PLUGIN_HOST", "/nowhere/at/all", 1);
-  const Result<PluginInfo> info = OpenPlugin(TestPlugin("correct"), {});
+  const Result<OpenedVariants> info = OpenPlugin(TestPlugin("correct"), {});
   ASSERT_FALSE(info.ok());
   EXPECT_EQ(info.error().message, "WGRAD_PLUGIN_HOST names /nowhere/at/all, where there is no plugin host");
   unsetenv("WGRAD_PLUGIN_HOST");

@@ -11,7 +11,7 @@
 namespace wgrad::candidates {
 namespace {
 
-std::vector<std::string> Shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
+Command Shell(const std::string& script) { return {{"/bin/sh", "-c", script}}; }
 
 std::string OpenError(const std::string& script, std::chrono::milliseconds start_time = std::chrono::seconds(30)) {
   ProcessLimits limits;
@@ -21,7 +21,7 @@ std::string OpenError(const std::string& script, std::chrono::milliseconds start
 }
 
 TEST(Process, ThatDoesNotExistIsSaid) {
-  const auto greeting = OpenProcess({"/nowhere/at/all"}, {});
+  const auto greeting = OpenProcess({{"/nowhere/at/all"}}, {});
   ASSERT_FALSE(greeting.ok());
   EXPECT_EQ(greeting.error().message, "cannot start /nowhere/at/all: No such file or directory");
 }
@@ -31,11 +31,12 @@ TEST(Process, SaysHowItEndedBeforeItsGreeting) {
   EXPECT_EQ(OpenError("echo no luck; echo at all >&2; exit 1"), "died: exit 1; it last printed \"no luck|at all\"");
   EXPECT_EQ(OpenError("kill -9 $$"), "died: SIGKILL");
   EXPECT_EQ(OpenError("kill -BUS $$"), "died: SIGBUS");
-  EXPECT_EQ(OpenError("printf '\\100\\0\\0\\0{' >&4"), "died: exit 0");
+  EXPECT_EQ(OpenError("printf '\\100\\0\\0\\0{' >&4"),
+            "died: exit 0 in the middle of a frame of which came 5 bytes: 40 00 00 00 7b \"@...{\"");
   EXPECT_EQ(OpenError("exec sleep 60", std::chrono::milliseconds(50)), "died: no greeting within 50 ms");
   EXPECT_EQ(OpenError("echo banner >&4; exec sleep 60"),
-            "died: broken protocol: the header's length must be 1 to 1048576 bytes, got 1852727650 (the text "
-            "\"bann\"?)");
+            "died: broken protocol: the header's length must be 1 to 1048576 bytes, got 1852727650; what came "
+            "was 4 bytes: 62 61 6e 6e \"bann\"");
   EXPECT_EQ(OpenError("printf '\\2\\0\\0\\0{}' >&4; exec sleep 60"),
             "died: broken protocol: the first frame must be a greeting, got {}");
 }
@@ -45,7 +46,7 @@ TEST(Process, IsSeenToEndThoughAChildOfItsHoldsTheAnswersOpen) {
 }
 
 TEST(Process, IsNotStartedForEver) {
-  ProcessCandidate candidate(Shell("exit 6"), {}, ProcessGreeting());
+  ProcessCandidate candidate(Shell("exit 6"), {}, ProcessGreeting(), SharedFile::Create().value());
   const Problem problem = TheProblem("n1_i1x1_c1_k1x1_o1_valid_f32");
   for (int call = 0; call < kMaxFailedStarts; ++call) {
     const Answer answer = Answered(candidate, problem);
@@ -61,7 +62,7 @@ TEST(Process, IsNotStartedForEver) {
 TEST(Process, MayNotAnswerBeforeItHasReadTheRequest) {
   ProcessCandidate candidate(
       Shell("printf '\\40\\0\\0\\0{\"kind\":\"greeting\",\"protocol\":1}' >&4; printf '\\2\\0\\0\\0{}' >&4; sleep 60"),
-      {}, ProcessGreeting());
+      {}, ProcessGreeting(), SharedFile::Create().value());
   const Answer answer = Answered(candidate, TheProblem("n8_i256x256_c1_k1x1_o1_valid_f32"));
   EXPECT_EQ(answer.kind, AnswerKind::kDied);
   EXPECT_EQ(answer.message, "died: broken protocol: it answered before it had read the whole request");

@@ -67,7 +67,7 @@ inline std::int64_t ExpectExact(Candidate& candidate, const Problem& problem) {
 }
 
 /// With the plugin host of this build.
-inline Result<PluginInfo> Open(const std::string& path, const ProcessLimits& limits = {}) {
+inline Result<OpenedVariants> Open(const std::string& path, const ProcessLimits& limits = {}) {
   setenv("WGRAD_PLUGIN_HOST", WGRAD_PLUGIN_HOST_PATH, 1);
   return OpenPlugin(path, limits);
 }

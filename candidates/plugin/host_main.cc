@@ -2,6 +2,7 @@
 // that WGRAD_VARIANT names. Each call is guarded, so what the plugin does to memory is known before its result goes
 // back.
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +37,12 @@ constexpr int kProtocolExit = 3;
 // A crash has to be the signal that it is, also where a sanitizer's runtime has put itself in between.
 void RestoreSignals() {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) signal(number, SIG_DFL);
+}
+
+// Large buffers come and go with each call: kept, they cost no page fault the next time.
+void KeepMemory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
 // Ends this process when wgrad is gone, also in the middle of an endless call.
@@ -190,6 +198,7 @@ int Fail(int exit_code, const std::string& message) {
 
 int Run(const std::string& path, const std::string& variant) {
   RestoreSignals();
+  KeepMemory();
   WatchParent();
   for (const int descriptor : {kRequests, kAnswers, kShared}) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   Result<PluginLibrary> plugin = LoadPlugin(path);

@@ -119,7 +119,8 @@ WGRAD_PLUGIN_EXPORT int wgrad_filter_gradient(const struct wgrad_call* call);
  *   "zero_sizes": true
  *   "accuracy_class": {"DTYPE": "CLASS"}   "pad": "skip" | "multiply" | "either"
  *   "ftz", "daz", "saturate", "zero_skip", "deterministic": false
- *   "result_layout": "hwio" | "oihw" | "ohwi"
+ *   "result_layout": "hwio" | "oihw" | "ohwi"   "restart_after_error": false
+ *   "max_elements": of one tensor, "max_work": multiply-adds of one call; no limits
  */
 WGRAD_PLUGIN_EXPORT const char* wgrad_capabilities(void);
 

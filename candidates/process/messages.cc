@@ -55,15 +55,15 @@ io::Json DerivedFrom(const Problem& problem) {
                                {"pad_right", problem.columns().pad_after}});
 }
 
-Result<Tensor> TakeOneTensor(Frame frame) {
+Result<Tensor> TakeOneTensor(Frame& frame) {
   if (frame.tensors.size() == 1 && frame.tensors[0].name == "filter_backprop") {
     return std::move(frame.tensors[0].tensor);
   }
   return NotProtocol("a result must carry one tensor, filter_backprop");
 }
 
-Result<Tensor> TakeResult(Frame frame, const Problem& problem, ResultLayout layout) {
-  Result<Tensor> taken = TakeOneTensor(std::move(frame));
+Result<Tensor> TakeResult(Frame& frame, const Problem& problem, ResultLayout layout) {
+  Result<Tensor> taken = TakeOneTensor(frame);
   if (!taken.ok()) return taken;
   Tensor tensor = std::move(taken).value();
   const DType dtype = problem.result_dtype();
@@ -232,20 +232,20 @@ OutgoingFrame EncodeAnswer(const Request& request, const Answer& answer, SharedF
   return EncodeFrame(std::move(header));
 }
 
-Result<Answer> DecodeAnswer(Frame frame, std::int64_t id, const Problem& problem, ResultLayout layout) {
+Result<Answer> DecodeAnswer(Frame& frame, std::int64_t id, const Problem& problem, ResultLayout layout) {
   const Result<AnswerKind> kind = DecodeAnswerKind(frame, id);
   if (!kind.ok()) return kind.error();
   if (*kind != AnswerKind::kResult) return DecodeRefusal(frame, *kind);
-  Result<Tensor> result = TakeResult(std::move(frame), problem, layout);
+  Result<Tensor> result = TakeResult(frame, problem, layout);
   if (!result.ok()) return result.error();
   return Answer::Of(std::move(result).value());
 }
 
-Result<Answer> DecodeRawAnswer(Frame frame, std::int64_t id) {
+Result<Answer> DecodeRawAnswer(Frame& frame, std::int64_t id) {
   const Result<AnswerKind> kind = DecodeAnswerKind(frame, id);
   if (!kind.ok()) return kind.error();
   if (*kind != AnswerKind::kResult) return DecodeRefusal(frame, *kind);
-  Result<Tensor> result = TakeOneTensor(std::move(frame));
+  Result<Tensor> result = TakeOneTensor(frame);
   if (!result.ok()) return result.error();
   return Answer::Of(std::move(result).value());
 }

@@ -119,8 +119,7 @@ Answer ProcessCandidate::FilterGradient(const Problem& problem, const Tensor& in
   Result<Frame> frame = process_->Ask(*request, std::move(decoder), limits_);
   if (!frame.ok()) return Died(frame.error());
   Frame answer = std::move(frame).value();
-  const std::string header = answer.header.Dump().substr(0, kQuotedHeader);
-  return Finished(DecodeAnswer(std::move(answer), id, problem, expected_.result_layout), header);
+  return Finished(DecodeAnswer(answer, id, problem, expected_.result_layout), answer);
 }
 
 Answer ProcessCandidate::TryArguments(const OpArguments& arguments, const Tensor& input, const Tensor& out_backprop) {
@@ -132,8 +131,7 @@ Answer ProcessCandidate::TryArguments(const OpArguments& arguments, const Tensor
       process_->Ask(EncodeRawRequest(id, arguments, input, out_backprop, channel()), std::move(decoder), limits_);
   if (!frame.ok()) return Died(frame.error());
   Frame answer = std::move(frame).value();
-  const std::string header = answer.header.Dump().substr(0, kQuotedHeader);
-  return Finished(DecodeRawAnswer(std::move(answer), id), header);
+  return Finished(DecodeRawAnswer(answer, id), answer);
 }
 
 Status ProcessCandidate::EnsureRunning() {
@@ -155,8 +153,11 @@ Status ProcessCandidate::EnsureRunning() {
   return Ok();
 }
 
-Answer ProcessCandidate::Finished(Result<Answer> decoded, const std::string& header) {
-  if (!decoded.ok()) return Died(process_->BreakOff(decoded.error().message + "; the header was " + header));
+Answer ProcessCandidate::Finished(Result<Answer> decoded, const Frame& frame) {
+  if (!decoded.ok()) {
+    const std::string header = frame.header.Dump().substr(0, kQuotedHeader);
+    return Died(process_->BreakOff(decoded.error().message + "; the header was " + header));
+  }
   Answer answer = std::move(decoded).value();
   deaths_ = 0;
   const bool refused = answer.kind == AnswerKind::kError || answer.kind == AnswerKind::kRejected;

@@ -39,7 +39,7 @@ class ProcessCandidate : public Candidate {
  private:
   Status EnsureRunning();
   Channel channel() { return {expected_.wire, expected_.shared_memory ? &shared_ : nullptr}; }
-  Answer Finished(Result<Answer> answer, const std::string& header);
+  Answer Finished(Result<Answer> answer, const Frame& frame);
   Answer Died(const Error& error);
 
   Command command_;

@@ -34,7 +34,7 @@ ARROWS = {
 # Headers of the C library, the kernel and the compiler; none has a C++ name.
 SYSTEM_HEADER = re.compile(
     r"(sys|linux|arpa|netinet)/\w+\.h|"
-    r"(immintrin|cpuid|x86intrin|unistd|elf|fcntl|fnmatch|pty|termios|dlfcn|poll|spawn|wordexp|signal|pthread|sched|errno|"
+    r"(immintrin|cpuid|x86intrin|unistd|elf|fcntl|fnmatch|pty|termios|dlfcn|poll|spawn|wordexp|malloc|signal|pthread|sched|errno|"
     r"stddef|stdint|stdio|stdlib|string|math|float|limits|assert|time)\.h")
 # An adapter wraps one foreign library, and is built apart from wgrad.
 ADAPTER = re.compile(r"candidates/(\w+)/\1_plugin\.cc")

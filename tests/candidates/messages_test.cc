@@ -126,11 +126,15 @@ TEST(Request, CarriesTheProblemAndItsTensors) {
   EXPECT_EQ(compared, 3);
 }
 
+Result<Answer> Decoded(Frame frame, const Problem& problem, ResultLayout layout = ResultLayout::kHwio) {
+  return DecodeAnswer(frame, 4, problem, layout);
+}
+
 class AnswerTest : public testing::Test {
  protected:
   // What the parent makes of a frame for request 4.
   std::string Broken(const OutgoingFrame& frame) {
-    const auto answer = DecodeAnswer(Sent(frame), 4, problem_, ResultLayout::kHwio);
+    const auto answer = Decoded(Sent(frame), problem_);
     return answer.ok() ? "no error" : answer.error().message;
   }
   OutgoingFrame Result(std::int64_t id, const char* name, const Tensor& tensor) {
@@ -147,13 +151,11 @@ class AnswerTest : public testing::Test {
 
 TEST_F(AnswerTest, EveryKindComesBack) {
   const Tensor result = Integers(DType::kFloat32, {1, 2, 2, 3}, 3);
-  const auto back =
-      DecodeAnswer(Sent(EncodeAnswer(request_, Answer::Of(result), nullptr)), 4, problem_, ResultLayout::kHwio);
+  const auto back = Decoded(Sent(EncodeAnswer(request_, Answer::Of(result), nullptr)), problem_);
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(Differences(back->result, result), 0);
   for (const AnswerKind kind : {AnswerKind::kUnsupported, AnswerKind::kRejected, AnswerKind::kError}) {
-    const auto said =
-        DecodeAnswer(Sent(EncodeAnswer(request_, Answer::Of(kind, "why"), nullptr)), 4, problem_, ResultLayout::kHwio);
+    const auto said = Decoded(Sent(EncodeAnswer(request_, Answer::Of(kind, "why"), nullptr)), problem_);
     ASSERT_TRUE(said.ok()) << said.error().message;
     EXPECT_EQ(said->kind, kind);
     EXPECT_EQ(said->message, "why");
@@ -162,8 +164,7 @@ TEST_F(AnswerTest, EveryKindComesBack) {
 
 TEST_F(AnswerTest, AnotherLayoutIsTurnedIntoHwio) {
   const Tensor oihw = Integers(DType::kFloat32, {3, 2, 1, 2}, 3);
-  const auto back =
-      DecodeAnswer(Sent(EncodeAnswer(request_, Answer::Of(oihw), nullptr)), 4, problem_, ResultLayout::kOihw);
+  const auto back = Decoded(Sent(EncodeAnswer(request_, Answer::Of(oihw), nullptr)), problem_, ResultLayout::kOihw);
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(back->result.shape(), problem_.filter_sizes());
   EXPECT_EQ(back->result.value(1), oihw.value(4));  // (kh 0, kw 0, ic 0, oc 1)

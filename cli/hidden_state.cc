@@ -1,10 +1,14 @@
 #include "cli/hidden_state.h"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 
 #include "cli/interrupt.h"
+#include "cli/terminal.h"
 #include "oracle/repeat.h"
 
 namespace wgrad::cli {
@@ -14,12 +18,32 @@ namespace {
 constexpr std::array kPerturbations = {128, 64};
 constexpr int kFreshProcesses = 3;
 
+// Says what goes on where starting processes takes long.
+class SlowStartNote {
+ public:
+  explicit SlowStartNote(std::ptrdiff_t cases) : cases_(cases) {}
+  void AfterCase() {
+    ++done_;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - said_ < std::chrono::seconds(3) || done_ == cases_) return;
+    said_ = now;
+    PrintNote("again in fresh processes: " + std::to_string(done_) + "/" + std::to_string(cases_) + " cases");
+  }
+
+ private:
+  std::ptrdiff_t cases_;
+  std::ptrdiff_t done_ = 0;
+  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 void CompareProcesses(const OpenedCandidate& candidate, std::vector<oracle::CaseVerdict>& verdicts) {
   std::vector<std::unique_ptr<Candidate>> perturbed;
   std::vector<oracle::Instance> always;
   int fresh_left = kFreshProcesses;
+  SlowStartNote note(
+      std::ranges::count_if(verdicts, [](const auto& verdict) { return verdict.first_result.has_value(); }));
   for (oracle::CaseVerdict& verdict : verdicts) {
     if (!verdict.first_result || Interrupted()) continue;
     if (perturbed.empty()) {
@@ -36,6 +60,7 @@ void CompareProcesses(const OpenedCandidate& candidate, std::vector<oracle::Case
     }
     oracle::CompareInstances(instances, verdict);
     verdict.first_result.reset();
+    note.AfterCase();
   }
 }
 

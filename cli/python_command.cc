@@ -44,12 +44,10 @@ void AddPythonCommand(CLI::App& program, ExitCode& exit_code) {
   CLI::App* command = program.add_subcommand("python", "Run Python with an adapter's packages and wgrad's client");
   auto options = std::make_shared<PythonOptions>();
   command->add_option("--of", options->adapter, "The adapter whose Python it is; default pytorch")->type_name("NAME");
-  command->add_option("WORDS", options->words, "A script and its arguments");
-  command->prefix_command();
+  command->prefix_command();  // the script and its arguments, whatever they look like
   command->footer("Example:\n  wgrad python --of tensorflow examples/training_step.py");
   command->callback([command, options, &exit_code] {
-    const std::vector<std::string> rest = command->remaining();
-    options->words.insert(options->words.end(), rest.begin(), rest.end());
+    options->words = command->remaining();
     exit_code = RunPython(*options);
   });
 }

@@ -1,5 +1,5 @@
-# What `cmake --install` puts in place: libraries and headers (see WgradLibrary.cmake), programs, the oneDNN plugin, and
-# the package that makes find_package(wgrad) work.
+# What `cmake --install` puts in place: libraries and headers (see WgradLibrary.cmake), programs, the oneDNN plugin, ready
+# adapters and clients, and the package that makes find_package(wgrad) work.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/wgrad)
@@ -18,4 +18,11 @@ foreach(program wgrad wgrad-plugin-host)
 endforeach()
 if(TARGET wgrad_onednn)
   install(TARGETS wgrad_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/wgrad)
+endif()
+if(WGRAD_BUILD_CLI)
+  # The program looks for them in share/wgrad beside its own folder.
+  install(DIRECTORY candidates clients DESTINATION share/wgrad
+    FILES_MATCHING PATTERN "adapter.json" PATTERN "README.md" PATTERN "*.py" PATTERN "*.mjs" PATTERN "*.rs"
+      PATTERN "*_plugin.cc" PATTERN "wgrad_plugin.h" PATTERN "wgrad_candidate.h"
+      PATTERN "example.c" PATTERN "__pycache__" EXCLUDE PATTERN "process" EXCLUDE PATTERN "adapter" EXCLUDE)
 endif()

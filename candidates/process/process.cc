@@ -30,7 +30,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kTick{10};        // between two looks at the child's memory
 constexpr std::chrono::milliseconds kExitGrace{500};  // from the end of its answers to its own end
 constexpr std::size_t kOutputTail = 4096;             // bytes kept of what a child prints
-constexpr std::size_t kQuotedOutput = 200;            // bytes of it in a message
+constexpr std::size_t kQuotedOutput = 200;            // bytes of its end in a message
+constexpr std::size_t kQuotedHead = 200;              // and of its beginning
 constexpr int kPipeBytes = 1 << 20;
 constexpr int kOutputPiece = 1 << 16;  // bytes read at once of what a child prints
 
@@ -142,17 +143,20 @@ std::string PartText(const FrameDecoder& decoder) {
   return decoder.started() ? " in the middle of a frame of which came " + decoder.Seen() : "";
 }
 
-// The end of what a child printed, as one line of plain characters.
-std::string Quote(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  if (text.empty()) return "";
-  const bool cut = text.size() > kQuotedOutput;
-  if (cut) text.erase(0, text.size() - kQuotedOutput);
+// What a child printed, as one line of plain characters: the beginning, where an abort says why, and the end, where a
+// stack trace does. `head` is the beginning of what came since the request, `tail` the end of all.
+std::string Quote(std::string head, std::string tail) {
+  while (!tail.empty() && tail.back() == '\n') tail.pop_back();
+  if (tail.empty()) return "";
+  const bool long_since_request = head.size() == kQuotedHead;
+  const bool cut = tail.size() > kQuotedOutput;
+  if (cut) tail.erase(0, tail.size() - kQuotedOutput);
+  std::string text = (cut && long_since_request ? head : "") + (cut ? ".." : "") + tail;
   for (char& c : text) {
     if (c == '\n') c = '|';
     if (c < ' ' || c > '~' || c == '"') c = '?';
   }
-  return "; it last printed \"" + std::string(cut ? ".." : "") + text + "\"";
+  return "; it last printed \"" + text + "\"";
 }
 
 }  // namespace
@@ -220,6 +224,7 @@ Result<Frame> Process::Converse(const OutgoingFrame& request, FrameDecoder& deco
   WGRAD_CHECK(pid_ > 0, "a conversation with a process that has ended");
   Deadline deadline = first;
   sent_ = 0;
+  output_head_.clear();
   bool sending = !request.head.empty();
   while (!decoder.complete()) {
     if (const Status status = Wait(sending, deadline); !status.ok()) return status.error();
@@ -295,6 +300,7 @@ void Process::DrainOutput() {
   const ssize_t count = read(output_.number(), buffer.data(), buffer.size());
   if (count == 0) output_ = Descriptor();  // poll ignores it from now on
   if (count <= 0) return;
+  output_head_.append(buffer.data(), std::min(static_cast<std::size_t>(count), kQuotedHead - output_head_.size()));
   output_tail_.append(buffer.data(), static_cast<std::size_t>(count));
   if (output_tail_.size() > kOutputTail) output_tail_.erase(0, output_tail_.size() - kOutputTail);
 }
@@ -322,7 +328,7 @@ Error Process::Died(const std::string& how) {
   Kill();
   // A pipe holds no more than this; a process that has left the group may print for ever.
   for (int pieces = 0; pieces < 2 * kPipeBytes / kOutputPiece && output_.number() >= 0; ++pieces) DrainOutput();
-  return {ErrorCode::kUnavailable, "died: " + how + Quote(output_tail_)};
+  return {ErrorCode::kUnavailable, "died: " + how + Quote(output_head_, output_tail_)};
 }
 
 Error Process::BreakOff(const std::string& what) { return Died("broken protocol: " + what); }

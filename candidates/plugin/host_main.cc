@@ -18,6 +18,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "candidates/plugin/plugin_library.h"
 #include "candidates/process/frame.h"
@@ -55,20 +56,15 @@ void WatchParent() {
   }).detach();
 }
 
-bool WriteAll(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(kAnswers, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 bool SendFrame(const OutgoingFrame& frame) {
-  for (const std::span<const std::byte> piece : frame.pieces()) {
-    if (!WriteAll(piece)) return false;
+  std::size_t sent = 0;
+  while (true) {
+    const std::vector<iovec> rest = frame.PiecesFrom(sent);
+    if (rest.empty()) return true;
+    const ssize_t written = writev(kAnswers, rest.data(), static_cast<int>(rest.size()));
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) sent += static_cast<std::size_t>(written);
   }
-  return true;
 }
 
 // Nothing where wgrad has closed its end between two frames. Errors: no frame, or half of one.

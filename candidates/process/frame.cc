@@ -112,6 +112,18 @@ std::vector<std::span<const std::byte>> OutgoingFrame::pieces() const {
   return pieces;
 }
 
+std::vector<iovec> OutgoingFrame::PiecesFrom(std::size_t sent) const {
+  std::vector<iovec> rest;
+  for (const std::span<const std::byte> piece : pieces()) {
+    const std::size_t skipped = std::min(sent, piece.size());
+    sent -= skipped;
+    if (skipped == piece.size()) continue;
+    // writev reads only, though its type does not say so.
+    rest.push_back({const_cast<std::byte*>(piece.data()) + skipped, piece.size() - skipped});
+  }
+  return rest;
+}
+
 OutgoingFrame EncodeFrame(io::Json header, const std::vector<TensorReference>& tensors, Wire wire) {
   WGRAD_CHECK(header.IsObject() && header.Find("tensors") == nullptr, "a header is an object, its tensors come apart");
   OutgoingFrame frame;

@@ -3,6 +3,8 @@
 // one line of JSON text. Nothing here reads or writes a descriptor. docs/protocol.md is the exact description.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +58,8 @@ struct OutgoingFrame {
 
   /// All pieces in order.
   std::vector<std::span<const std::byte>> pieces() const;
+  /// What is left of them behind the first `sent` bytes, as writev takes it; empty at the end.
+  std::vector<iovec> PiecesFrom(std::size_t sent) const;
 };
 
 /// Requires: `header` is an object without a field "tensors".

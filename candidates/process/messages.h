@@ -71,8 +71,8 @@ Result<Request> DecodeRequest(Frame frame);
 /// The result of `answer` is HWIO and outlives the frame; it is put at `request.result_at` of `shared` where both are
 /// there. kDied is no answer of a child's.
 OutgoingFrame EncodeAnswer(const Request& request, const Answer& answer, SharedFile* shared);
-/// The answer to request `id` for `problem`, its result turned into HWIO; takes the frame's tensors. Errors (kBadText): what in it is not the
-/// protocol's, e.g. "the answer's id is 4, the request's 5".
+/// The answer to request `id` for `problem`, its result turned into HWIO; takes the frame's tensors. Errors (kBadText):
+/// what in it is not the protocol's, e.g. "the answer's id is 4, the request's 5".
 Result<Answer> DecodeAnswer(Frame& frame, std::int64_t id, const Problem& problem, ResultLayout layout);
 /// The answer to a raw request: a result may have any dtype and shape.
 Result<Answer> DecodeRawAnswer(Frame& frame, std::int64_t id);

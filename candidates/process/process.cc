@@ -265,20 +265,17 @@ Status Process::CheckLimits(const Deadline& deadline, const FrameDecoder& decode
   return Ok();
 }
 
-// Writes as much of the request as the pipe takes; true once all is written.
+// Writes as much of the request as the pipe takes, in one piece where it can: each wakes the child. True once all is
+// written.
 bool Process::Send(const OutgoingFrame& request) {
-  std::size_t begin = 0;
-  for (const std::span<const std::byte> piece : request.pieces()) {
-    while (sent_ < begin + piece.size()) {
-      const auto rest = piece.subspan(sent_ - begin);
-      const ssize_t written = write(requests_.number(), rest.data(), rest.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return false;
-      sent_ += static_cast<std::size_t>(written);
-    }
-    begin += piece.size();
+  while (true) {
+    const std::vector<iovec> rest = request.PiecesFrom(sent_);
+    if (rest.empty()) return true;
+    const ssize_t written = writev(requests_.number(), rest.data(), static_cast<int>(rest.size()));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    sent_ += static_cast<std::size_t>(written);
   }
-  return true;
 }
 
 Status Process::Receive(FrameDecoder& decoder) {

@@ -76,7 +76,7 @@ class Process {
   Descriptor requests_read_;  // the other end, kept open so that writing to a dead child raises no SIGPIPE
   Descriptor answers_;        // the child's 4
   Descriptor output_;         // the child's stdout and stderr
-  std::string output_head_;  // of what it printed since the conversation began
+  std::string output_head_;   // of what it printed since the conversation began
   std::string output_tail_;
   std::size_t sent_ = 0;  // bytes of the request so far
 };

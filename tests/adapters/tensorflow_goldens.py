@@ -23,6 +23,7 @@ DATA = HERE.parent / "data" / "tensorflow"
 ADAPTER = HERE.parent.parent / "candidates" / "tensorflow" / "adapter.py"
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 ONEDNN = {"cpu": "0", "onednn": "1", "xla": "0"}
+MOST_FAULTS = 10  # then something is wrong with the whole set-up
 XLA_SHARE = 10  # of the exact calls XLA, which compiles each one, is asked one in so many
 
 
@@ -46,18 +47,20 @@ class Adapter:
     def start(self):
         answers, child_answers = os.pipe()
         child_requests, requests = os.pipe()
+        shared = os.memfd_create("shared", 0)  # never used, since every call here is small
         environment = dict(os.environ, WGRAD_VARIANT=self.variant, TF_ENABLE_ONEDNN_OPTS=ONEDNN[self.variant])
 
         def descriptors():
             os.dup2(child_requests, 33)
             os.dup2(child_answers, 34)
-            os.dup2(33, 3)
-            os.dup2(34, 4)
+            os.dup2(shared, 35)
+            for number in (3, 4, 5):
+                os.dup2(30 + number, number)
 
         self.process = subprocess.Popen([sys.executable, str(ADAPTER)], env=environment, preexec_fn=descriptors,
-                                        close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(child_answers)
-        os.close(child_requests)
+                                        close_fds=False, stdout=subprocess.DEVNULL)
+        for descriptor in (child_answers, child_requests, shared):
+            os.close(descriptor)
         self.answers, self.requests = os.fdopen(answers, "rb"), os.fdopen(requests, "wb")
         self.greeting = self.receive()[0]
 
@@ -106,12 +109,15 @@ def compare_exact(adapter, calls):
     """Faults, and how many results were compared."""
     faults, compared = [], 0
     for call in calls:
-        if adapter.variant not in call["agree"]:
+        # Which dtypes oneDNN takes depends on the processor.
+        if adapter.variant not in call["agree"] or call["dtype"] not in adapter.greeting["dtypes"]:
             continue
         kind, result = adapter.ask(call)
         compared += 1
         if kind != "result" or result != base64.b64decode(call["result"]):
             faults.append(f"{adapter.variant} {call['id']}: {kind}, with other bits than recorded")
+        if len(faults) >= MOST_FAULTS:
+            break
     return faults, compared
 
 
@@ -134,16 +140,17 @@ def main():
     all_faults, total = [], 0
     for variant in ONEDNN:
         adapter = Adapter(variant)
+        adapter.start()
         step = XLA_SHARE if variant == "xla" else 1
         faults, compared = compare_exact(adapter, exact[::step])
         more_faults, refused = compare_refusals(adapter, arguments)
         print(f"tensorflow:{variant}: {compared} results and {refused} refusals as recorded elsewhere, "
-              f"{len(faults) + len(more_faults)} differ")
+              f"{len(faults) + len(more_faults)} differ", flush=True)
         all_faults += faults + more_faults
         total += compared
     for fault in all_faults[:20]:
         print("  " + fault)
-    return 1 if all_faults or total < 1000 else 0
+    return 1 if all_faults or total < 600 else 0
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ Error BadManifest(const fs::path& path, const std::string& what) {
 
 Status ReadWords(const io::Json& object, const char* field, std::vector<std::string>& words) {
   if (object.Find(field) == nullptr) return Ok();
-  const auto list = object.Find(field)->GetArray();
+  const auto list = object.GetArray(io::PointerStep(field));
   if (!list.ok()) return list.error();
   for (const io::Json& item : **list) {
     auto word = item.GetString();
@@ -36,7 +36,7 @@ Status ReadWords(const io::Json& object, const char* field, std::vector<std::str
 
 Status ReadText(const io::Json& object, const char* field, std::string& text) {
   if (object.Find(field) == nullptr) return Ok();
-  auto read = object.Find(field)->GetString();
+  auto read = object.GetString(io::PointerStep(field));
   if (!read.ok()) return read.error();
   text = std::move(read).value();
   return Ok();
@@ -57,9 +57,8 @@ Result<AdapterVariant> ReadVariant(const std::string& name, const io::Json& json
 }
 
 Status ReadVariants(const io::Json& manifest, std::vector<AdapterVariant>& variants) {
-  const io::Json* field = manifest.Find("variants");
-  if (field == nullptr) return Ok();
-  const auto object = field->GetObject();
+  if (manifest.Find("variants") == nullptr) return Ok();
+  const auto object = manifest.GetObject("/variants");
   if (!object.ok()) return object.error();
   for (const io::JsonMember& member : **object) {
     Result<AdapterVariant> variant = ReadVariant(member.key, member.value);

@@ -103,11 +103,11 @@ CandidateRun RunCandidate(const RunRequest& request, const OpenedCandidate& cand
                                 std::make_shared<Progress>(cases, IsTerminal(STDERR_FILENO))});
   run.interrupted = outcome.interrupted;
   run.internal_error = std::move(outcome.internal_error);
+  run.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CompareProcesses(candidate, outcome.verdicts);
   run.report.greeting = candidate.greeting;
   run.report.argument = candidate.argument;
   run.report.verdicts = std::move(outcome.verdicts);
-  run.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Tally(run.report, request.known);
   return run;
 }

@@ -25,14 +25,15 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .pass { color: var(--good); font-weight: 600; } .fail { color: var(--bad); font-weight: 600; }
-.note { color: var(--note); } .version { display: block; font-size: .8rem; opacity: .75; }
+.note { color: var(--note); } .word { white-space: nowrap; } .version { display: block; font-size: .8rem; opacity: .75; }
 pre { overflow-x: auto; font-size: .8rem; line-height: 1.35; padding: .6rem; border: 1px solid var(--line); }
 summary { cursor: pointer; padding: .3rem 0; overflow-wrap: anywhere; }
 @media (max-width: 48rem) {
   thead { display: none; }
   tr { display: block; border: 1px solid var(--line); border-radius: .4rem; margin: .6rem 0; padding: .3rem 0; }
   td, td.number { display: flex; justify-content: space-between; gap: 1rem; border: 0; text-align: right; }
-  td::before { content: attr(data-label); opacity: .7; text-align: left; }
+  td::before { content: attr(data-label); color: CanvasText; font-weight: 400; opacity: .7; text-align: left; }
+  td.zero { display: none; }
 }
 )css";
 
@@ -77,7 +78,7 @@ std::string Td(std::string_view label, std::string_view text, std::string_view s
 
 // A number of cases that went wrong, with a way to what was found.
 std::string FindingsTd(std::string_view label, const std::string& count, const MatrixRow& row) {
-  if (count == "0") return Td(label, count, "number");
+  if (count == "0") return Td(label, count, "number zero");
   return Td(label, fmt::format("<a class=\"fail\" href=\"#{}\">{}</a>", Anchor(row.candidate->argument), count),
             "number");
 }
@@ -96,7 +97,7 @@ std::string RowHtml(const MatrixRow& row) {
   html += FindingsTd("failed", row.failed, row) + FindingsTd("rejected", row.rejected, row);
   html += FindingsTd("died", row.died, row);
   html += Td("unsupported", row.unsupported, "number");
-  html += Td("repeats", Escape(row.determinism), row.determinism.ends_with("differ") ? "note" : "");
+  html += Td("repeats", Escape(row.determinism), row.determinism.ends_with("differ") ? "note" : "word");
   html += Td("cases/s", row.rate, "number");
   return html + "</tr>\n";
 }

@@ -33,10 +33,10 @@ MatrixRow RowOf(const CandidateReport& candidate) {
   const Counts& counts = candidate.counts;
   MatrixRow row;
   row.candidate = &candidate;
-  row.version = candidate.greeting.version;
   for (const auto& [library, version] : candidate.greeting.libraries) {
     row.version = Joined(row.version, library + " " + version);
   }
+  if (row.version.empty()) row.version = candidate.greeting.version;
   for (const auto& [tag, grade] : candidate.grades) {
     row.dtypes += (row.dtypes.empty() ? "" : " ") + tag;
     row.grades = Joined(row.grades, tag + " " + grade.grade);

@@ -41,7 +41,7 @@ struct CandidateReport {
   std::vector<oracle::CaseVerdict> verdicts;  // in the order of the cases, all of them
   std::vector<std::string> known_passing;     // --known patterns whose cases pass now
   std::set<std::size_t> known_cases;          // indices into verdicts: wrong, but expected by --known
-  double seconds = 0;                         // that its cases took, start-up included
+  double seconds = 0;                         // that its cases took, those in fresh processes apart
 };
 
 /// Where the run took place.

@@ -67,7 +67,8 @@ TEST_F(AdapterTest, DamagedManifestsNameTheField) {
   EXPECT_EQ(ReadAdapter(root_ / "nowhere").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(Refusal("{}"), ": there must be either a \"command\" or a \"plugin\" with \"built\" or \"source\"");
   EXPECT_EQ(Refusal(R"({"command": "x"})"), ": at /command: expected an array, found the string \"x\"");
-  EXPECT_NE(Refusal(R"({"command": ["x"], "variants": 1})").find("at /variants: expected an object"), std::string::npos);
+  EXPECT_NE(Refusal(R"({"command": ["x"], "variants": 1})").find("at /variants: expected an object"),
+            std::string::npos);
   EXPECT_NE(Refusal("{").find("JSON"), std::string::npos);
 }
 

@@ -46,18 +46,19 @@ std::unique_ptr<Candidate> Drifting(int ulps, bool deterministic) {
   Greeting greeting{.name = "drifting"};
   greeting.declaration.deterministic = deterministic;
   const auto calls = std::make_shared<int>(0);
-  return MakeInProcessCandidate(greeting, [calls, ulps](const Problem& problem, const void* input,
-                                                        const void* out_backprop, void* result) -> KernelStatus {
-    Tensor x(problem.dtype(), problem.input_shape());
-    Tensor dy(problem.dtype(), problem.out_backprop_shape());
-    std::memcpy(x.data(), input, x.byte_count());
-    std::memcpy(dy.data(), out_backprop, dy.byte_count());
-    Tensor exact = reference::RoundedFilterGradient(problem, x, dy);
-    const std::int64_t last = exact.element_count() - 1;
-    if ((*calls)++ > 0) exact.set_bits(last, exact.bits(last) + static_cast<std::uint64_t>(ulps));
-    std::memcpy(result, exact.data(), exact.byte_count());
-    return {};
-  });
+  return MakeInProcessCandidate(
+      greeting,
+      [calls, ulps](const Problem& problem, const void* input, const void* out_backprop, void* result) -> KernelStatus {
+        Tensor x(problem.dtype(), problem.input_shape());
+        Tensor dy(problem.dtype(), problem.out_backprop_shape());
+        std::memcpy(x.data(), input, x.byte_count());
+        std::memcpy(dy.data(), out_backprop, dy.byte_count());
+        Tensor exact = reference::RoundedFilterGradient(problem, x, dy);
+        const std::int64_t last = exact.element_count() - 1;
+        if ((*calls)++ > 0) exact.set_bits(last, exact.bits(last) + static_cast<std::uint64_t>(ulps));
+        std::memcpy(result, exact.data(), exact.byte_count());
+        return {};
+      });
 }
 
 CaseVerdict ExamineDrifting(int ulps, bool deterministic, Filling filling = Filling::kNormal) {
@@ -73,15 +74,13 @@ TEST(Repeats, ADifferenceInsideTheBoundIsAnAdvisory) {
   EXPECT_EQ(verdict.repeats.compared, 1);
   EXPECT_EQ(verdict.repeats.differing, 1);
   ASSERT_FALSE(verdict.advisories.empty());
-  EXPECT_EQ(verdict.advisories.back(),
-            "repeatability: 1 of 144 elements differ by up to 1 ulp in a second call");
+  EXPECT_EQ(verdict.advisories.back(), "repeatability: 1 of 144 elements differ by up to 1 ulp in a second call");
 }
 
 TEST(Repeats, ADifferenceFailsWhereDeterminismIsDeclared) {
   const CaseVerdict verdict = ExamineDrifting(1, true);
   EXPECT_EQ(verdict.outcome, Outcome::kFail);
-  EXPECT_EQ(verdict.reason,
-            "determinism is declared, but 1 of 144 elements differ by up to 1 ulp in a second call");
+  EXPECT_EQ(verdict.reason, "determinism is declared, but 1 of 144 elements differ by up to 1 ulp in a second call");
 }
 
 TEST(Repeats, ASecondResultOutsideItsBoundFails) {

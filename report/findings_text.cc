@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/case.h"
@@ -54,6 +55,30 @@ std::string ProblemOf(const CaseVerdict& verdict) {
   return verdict.problem ? Format(*verdict.problem) : "wrong arguments";
 }
 std::string ReasonOf(const CaseVerdict& verdict) { return OneLine(verdict.reason); }
+
+// The order in which failures tell most: of each problem its first failure, the smallest problems before; then what a
+// coded case says of the elements read; then the rest.
+VerdictList MostTellingFirst(const VerdictList& failures) {
+  struct Place {
+    int rank;
+    std::int64_t size;
+    const CaseVerdict* verdict;
+  };
+  std::vector<Place> places;
+  std::set<std::string> seen;
+  for (const CaseVerdict* verdict : failures) {
+    const bool is_first = seen.insert(ProblemOf(*verdict)).second || !verdict->problem;
+    const bool is_coded = verdict->c && verdict->c->filling == Filling::kCoded;
+    places.push_back({is_first   ? 0
+                      : is_coded ? 1
+                                 : 2,
+                      verdict->problem ? verdict->problem->multiply_adds() : 0, verdict});
+  }
+  std::ranges::stable_sort(places, {}, [](const Place& place) { return std::pair(place.rank, place.size); });
+  VerdictList ordered;
+  for (const Place& place : places) ordered.push_back(place.verdict);
+  return ordered;
+}
 
 std::string ReplayLine(const std::string& replay, const Paint& paint) {
   return replay.empty() ? "" : "  see it again:  " + paint(Style::kBold, replay) + "\n";
@@ -177,7 +202,7 @@ std::string Advisories(const CandidateReport& candidate, const Paint& paint) {
 
 std::string FailuresText(const CheckReport& report, const CandidateReport& candidate, const TextOptions& options) {
   const Paint paint(options.color);
-  const VerdictList failures = Select(candidate, Outcome::kFail);
+  const VerdictList failures = MostTellingFirst(Select(candidate, Outcome::kFail));
   std::string text;
   for (std::size_t i = 0; i < std::min(failures.size(), options.max_failures); ++i) {
     text += CaseText(*failures[i], ReplayCommand(report, candidate, *failures[i]), paint) + "\n";

@@ -125,6 +125,26 @@ FAIL ./mine.so: 4 of 5 cases went wrong, 720 elements
 )");
 }
 
+TEST(Text, ShowsOneFailureOfEachProblemFirstTheSmallestBefore) {
+  const char* const large = "n8_i28x28_c32_k3x3_o32_same_f32";
+  const char* const small = "n1_i1x3_c1_k1x1_o1_s1x2_valid_f32";
+  std::vector<oracle::CaseVerdict> verdicts;
+  for (const char* problem : {large, small}) {
+    for (const char* filling : {"/int_a/1", "/normal/1", "/coded/1"}) {
+      verdicts.push_back(FailingCase(std::string(problem) + filling));
+    }
+  }
+  const std::string text = ToText(ReportOf("kernel", verdicts), {.max_failures = 4});
+  const auto at = [&text](const std::string& problem, const std::string& filling) {
+    return text.find("FAIL  " + problem + "  filling " + filling);
+  };
+  EXPECT_LT(at(small, "int_a"), at(large, "int_a"));
+  EXPECT_LT(at(large, "int_a"), at(small, "coded"));
+  EXPECT_LT(at(small, "coded"), at(large, "coded"));
+  EXPECT_NE(at(large, "coded"), std::string::npos);
+  EXPECT_EQ(at(small, "normal"), std::string::npos);
+}
+
 TEST(Text, GroupsWhatDidNotCompareByReason) {
   const CheckReport report =
       ReportOf("mine", {OtherCase("n1_i5x7_c6_k3x2_o4_same_f32/wide/1", Outcome::kDied, "killed by signal 11"),

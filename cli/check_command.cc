@@ -129,6 +129,7 @@ ExitCode Check(const CheckOptions& options) {
   if (Status status = CheckMemory(request->problems, request->jobs); !status.ok()) return Refuse(status.error());
   report::CheckReport report = NewReport(options.candidate, request->seed);
   const std::string internal_error = RunAll(*request, *candidates, std::move(tasks), report);
+  report.interrupted = report.interrupted || Interrupted();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Finish(options, report, internal_error);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/hidden_state.h"
+#include "cli/interrupt.h"
 #include "cli/tally.h"
 #include "cli/terminal.h"
 #include "core/case.h"
@@ -46,7 +47,6 @@ Result<Task> TaskOf(const ArgumentCase& call, const RunRequest& request, const O
 
 // `task` with the wanted of its cases; false where none is.
 bool Restrict(const RunRequest& request, Task& task) {
-  if (task.call) return IsWanted(request, oracle::CaseName(*task.call));
   std::erase_if(task.fillings, [&](Filling filling) {
     return !IsWanted(request, Format(Case{*task.problem, filling, request.seed}));
   });
@@ -75,7 +75,9 @@ Result<std::vector<Task>> MakeTasks(const RunRequest& request, const OpenedCandi
     Result<Task> made = TaskOf(call, request, candidate);
     if (!made.ok()) return made.error();
     Task task = std::move(made).value();
-    if (Restrict(request, task)) tasks.push_back(std::move(task));
+    // A right call is a case of its problem, and can be meant by either name.
+    const bool named = IsWanted(request, oracle::CaseName(call));
+    if (named || (!task.call && Restrict(request, task))) tasks.push_back(std::move(task));
   }
   if (tasks.empty()) return Error{ErrorCode::kNotFound, "no case matches --only"};
   MarkSample(candidate, request.fresh, tasks);
@@ -105,6 +107,7 @@ CandidateRun RunCandidate(const RunRequest& request, const OpenedCandidate& cand
   run.internal_error = std::move(outcome.internal_error);
   run.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CompareProcesses(candidate, outcome.verdicts);
+  run.interrupted = run.interrupted || Interrupted();
   run.report.greeting = candidate.greeting;
   run.report.argument = candidate.argument;
   run.report.verdicts = std::move(outcome.verdicts);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
@@ -36,9 +38,7 @@ class SlowStartNote {
   std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace
-
-void CompareProcesses(const OpenedCandidate& candidate, std::vector<oracle::CaseVerdict>& verdicts) {
+void CompareAll(const OpenedCandidate& candidate, std::vector<oracle::CaseVerdict>& verdicts) {
   std::vector<std::unique_ptr<Candidate>> perturbed;
   std::vector<oracle::Instance> always;
   int fresh_left = kFreshProcesses;
@@ -58,10 +58,28 @@ void CompareProcesses(const OpenedCandidate& candidate, std::vector<oracle::Case
       fresh = candidate.make_perturbed(0);
       instances.push_back({"in a fresh process", fresh.get()});
     }
+    const oracle::CaseVerdict before = verdict;
     oracle::CompareInstances(instances, verdict);
+    // An interrupt kills children: their death says nothing then.
+    if (Interrupted()) verdict = before;
     verdict.first_result.reset();
     note.AfterCase();
   }
+}
+
+}  // namespace
+
+void CompareProcesses(const OpenedCandidate& candidate, std::vector<oracle::CaseVerdict>& verdicts) {
+  std::atomic<bool> done{false};
+  std::thread worker([&] {
+    CompareAll(candidate, verdicts);
+    done = true;
+  });
+  while (!done) {
+    if (Interrupted()) KillChildren();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  worker.join();
 }
 
 }  // namespace wgrad::cli

@@ -1,5 +1,6 @@
 // `wgrad install`: puts what a ready adapter needs into wgrad's own cache folder.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -29,7 +30,7 @@ ExitCode InstallOne(const candidates::Adapter& adapter) {
   const Status status = candidates::Install(adapter, places, Say);
   if (!status.ok()) {
     PrintError(status.error().message);
-    return ExitCode::kInternal;
+    return status.error().code == ErrorCode::kNotFound ? ExitCode::kUsage : ExitCode::kInternal;
   }
   if (const std::string why = candidates::WhyNotInstalled(adapter, places); !why.empty()) {
     PrintError(adapter.name + " is still " + why);
@@ -48,7 +49,7 @@ ExitCode Install(const std::vector<std::string>& names) {
   }
   ExitCode code = ExitCode::kPass;
   for (const candidates::Adapter& adapter : adapters) {
-    if (InstallOne(adapter) != ExitCode::kPass) code = ExitCode::kInternal;
+    code = std::max(code, InstallOne(adapter));
   }
   return code;
 }

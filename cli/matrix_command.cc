@@ -10,6 +10,7 @@
 #include "cli/checking.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/memory.h"
 #include "cli/output_file.h"
 #include "cli/selection.h"
 #include "cli/tally.h"
@@ -22,6 +23,7 @@ struct MatrixOptions {
   std::vector<std::string> candidates;  // none: all that are known
   Selection selection;
   std::string seed = "1";
+  int jobs = 0;  // 0: the cores
   std::string html_file;
   std::string json_file;
 };
@@ -35,8 +37,9 @@ Result<RunRequest> ReadRequest(const MatrixOptions& options) {
   const Result<std::uint64_t> seed = ParseSeed(options.seed);
   if (!seed.ok()) return seed.error();
   request.seed = *seed;
-  request.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  request.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   request.fresh = DefaultFresh(request);
+  if (Status status = CheckMemory(request.problems, request.jobs); !status.ok()) return status.error();
   for (const std::string& path : {options.html_file, options.json_file}) {
     if (path.empty()) continue;
     if (Status status = CheckWritable(path); !status.ok()) return status.error();
@@ -53,21 +56,22 @@ std::vector<OpenedCandidate> OpenOrExplain(const std::string& name) {
   return {closed};
 }
 
-report::CandidateReport RowWithoutRun(const OpenedCandidate& candidate) {
+report::CandidateReport RowWithoutRun(const OpenedCandidate& candidate, const std::string& why) {
   report::CandidateReport row;
   row.greeting = candidate.greeting;
+  row.greeting.capabilities.unavailable = why;
   row.argument = candidate.argument;
   return row;
 }
 
-// Errors: an accuracy class that the candidate declares and nobody knows.
+// Errors: what broke in wgrad itself.
 Status AddRow(const RunRequest& request, const OpenedCandidate& candidate, report::CheckReport& report) {
-  if (!candidate.greeting.capabilities.unavailable.empty()) {
-    report.candidates.push_back(RowWithoutRun(candidate));
+  Result<std::vector<Task>> tasks = MakeTasks(request, candidate);
+  const std::string why = tasks.ok() ? candidate.greeting.capabilities.unavailable : tasks.error().message;
+  if (!why.empty()) {
+    report.candidates.push_back(RowWithoutRun(candidate, why));
     return Ok();
   }
-  Result<std::vector<Task>> tasks = MakeTasks(request, candidate);
-  if (!tasks.ok()) return tasks.error();
   PrintNote(candidate.argument);
   CandidateRun run = RunCandidate(request, candidate, std::move(tasks).value());
   report.interrupted = report.interrupted || run.interrupted;
@@ -102,12 +106,17 @@ ExitCode Matrix(const MatrixOptions& options) {
   report::CheckReport report = NewReport("all", request->seed);
   std::string internal_error;
   for (const std::string& name : names) {
+    if (const Status status = CheckName(name); !status.ok()) return Refuse(status.error());
+  }
+  for (const std::string& name : names) {
+    if (Interrupted() || !internal_error.empty()) break;
     for (const OpenedCandidate& candidate : OpenOrExplain(name)) {
       if (Interrupted() || !internal_error.empty()) break;
       const Status status = AddRow(*request, candidate, report);
       if (!status.ok()) internal_error = candidate.argument + ": " + status.error().message;
     }
   }
+  report.interrupted = report.interrupted || Interrupted();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const ExitCode code = Write(options, report);
   if (internal_error.empty()) return code;
@@ -127,6 +136,9 @@ void AddMatrixCommand(CLI::App& program, ExitCode& exit_code) {
       ->allow_extra_args(false);
   command->add_option("--dtype", options->selection.dtype, "Every problem in this dtype")->type_name("TAG");
   command->add_option("--seed", options->seed, "Seed of the data; default 1")->type_name("N");
+  command->add_option("--jobs", options->jobs, "Problems at a time; default the cores")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
   command->add_option("--html", options->html_file, "Write a page that stands alone")->type_name("FILE");
   command->add_option("--json", options->json_file, "Write the report as JSON")->type_name("FILE");
   command->footer("Example:\n  wgrad matrix --suite smoke,traps --html matrix.html");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -19,7 +20,6 @@ namespace wgrad::cli {
 namespace {
 
 constexpr std::string_view kMutantPrefix = "mutant:";
-constexpr std::string_view kCommandPrefix = "cmd:";
 
 // A candidate's words: "onednn:any" is name onednn, variant any.
 struct CandidateWords {
@@ -58,14 +58,8 @@ std::vector<OpenedCandidate> InProcess(std::string_view argument, const Candidat
   return {{std::string(argument), make()->greeting(), make}};
 }
 
-std::vector<OpenedCandidate> ToCandidates(const std::string& name, std::vector<candidates::OpenedProcess> processes) {
-  std::vector<OpenedCandidate> opened;
-  for (candidates::OpenedProcess& process : processes) {
-    const std::string suffix = process.variant.empty() ? "" : ":" + process.variant;
-    opened.push_back({name + suffix, std::move(process.greeting.greeting), std::move(process.make),
-                      std::move(process.make_perturbed)});
-  }
-  return opened;
+OpenedCandidate ToCandidate(const std::string& argument, candidates::OpenedProcess process) {
+  return {argument, std::move(process.greeting.greeting), std::move(process.make), std::move(process.make_perturbed)};
 }
 
 // `variants` of the candidate `name`, of which `variant` may be the only one wanted.
@@ -74,7 +68,12 @@ Result<std::vector<OpenedCandidate>> Chosen(const std::string& name, const std::
   if (!variants.ok()) return variants.error();
   candidates::OpenedVariants opened = std::move(variants).value();
   if (opened.opened.empty()) return UnknownName("variant of " + name, variant, opened.known);
-  return ToCandidates(name, std::move(opened.opened));
+  std::vector<OpenedCandidate> candidates;
+  for (candidates::OpenedProcess& process : opened.opened) {
+    const std::string suffix = process.variant.empty() ? "" : ":" + process.variant;
+    candidates.push_back(ToCandidate(name + suffix, std::move(process)));
+  }
+  return candidates;
 }
 
 Result<std::vector<OpenedCandidate>> OpenPluginFile(const CandidateWords& words, const CandidateSettings& settings) {
@@ -99,14 +98,61 @@ Result<std::vector<std::string>> SplitCommand(const std::string& text) {
   return command;
 }
 
-Result<std::vector<OpenedCandidate>> OpenCommand(std::string_view argument, const CandidateSettings& settings) {
-  const Result<std::vector<std::string>> words = SplitCommand(std::string(argument.substr(kCommandPrefix.size())));
-  if (!words.ok()) return words.error();
-  Result<candidates::OpenedVariants> opened = candidates::OpenVariants({*words}, LimitsOf(settings), "");
-  if (!opened.ok() && opened.error().message.starts_with("died: ")) {
-    return Error{opened.error().code, words->front() + " " + opened.error().message};
+// "cmd:python3 mine.py", or "cmd[VARIANT]:python3 mine.py".
+struct CommandWords {
+  std::string command;
+  std::string variant;  // empty: all
+
+  std::string WithVariant(const std::string& name) const {
+    return (name.empty() ? "cmd:" : "cmd[" + name + "]:") + command;
   }
-  return Chosen(std::string(argument), "", std::move(opened));
+};
+
+std::optional<CommandWords> ParseCommand(std::string_view argument) {
+  constexpr std::string_view kAll = "cmd:";
+  constexpr std::string_view kOne = "cmd[";
+  if (argument.starts_with(kAll)) return CommandWords{std::string(argument.substr(kAll.size())), ""};
+  const std::size_t end = argument.find("]:");
+  if (!argument.starts_with(kOne) || end == std::string_view::npos) return std::nullopt;
+  return CommandWords{std::string(argument.substr(end + 2)),
+                      std::string(argument.substr(kOne.size(), end - kOne.size()))};
+}
+
+Result<std::vector<OpenedCandidate>> OpenCommand(const CommandWords& wanted, const CandidateSettings& settings) {
+  const Result<std::vector<std::string>> words = SplitCommand(wanted.command);
+  if (!words.ok()) return words.error();
+  Result<candidates::OpenedVariants> variants = candidates::OpenVariants({*words}, LimitsOf(settings), wanted.variant);
+  if (!variants.ok()) {
+    const std::string& message = variants.error().message;
+    return Error{variants.error().code, (message.starts_with("died: ") ? words->front() + " " : "") + message};
+  }
+  candidates::OpenedVariants opened = std::move(variants).value();
+  if (opened.opened.empty()) return UnknownName("variant of " + words->front(), wanted.variant, opened.known);
+  std::vector<OpenedCandidate> candidates;
+  for (candidates::OpenedProcess& process : opened.opened) {
+    const std::string argument = wanted.WithVariant(process.variant);
+    candidates.push_back(ToCandidate(argument, std::move(process)));
+  }
+  return candidates;
+}
+
+// An adapter that is installed and yet does not start: each of its cases dies.
+class UnstartableCandidate : public Candidate {
+ public:
+  UnstartableCandidate(Greeting greeting, std::string why) : greeting_(std::move(greeting)), why_(std::move(why)) {}
+  const Greeting& greeting() const override { return greeting_; }
+  Answer FilterGradient(const Problem&, const Tensor&, const Tensor&) override {
+    return Answer::Of(AnswerKind::kDied, why_);
+  }
+
+ private:
+  Greeting greeting_;
+  std::string why_;
+};
+
+OpenedCandidate Unstartable(const std::string& argument, const std::string& why) {
+  const Greeting greeting{.name = argument};
+  return {argument, greeting, [=] { return std::make_unique<UnstartableCandidate>(greeting, why); }};
 }
 
 // Never called: its greeting covers nothing.
@@ -155,10 +201,10 @@ Result<std::vector<OpenedCandidate>> OpenAdapter(const candidates::Adapter& adap
         candidates::OpenProcess(candidates::CommandFor(adapter, variant, places), LimitsOf(settings));
     // The other variants can be judged all the same.
     if (!process.ok()) {
-      opened.push_back(Missing(argument, "it does not start: " + process.error().message));
+      opened.push_back(Unstartable(argument, "it does not start: " + process.error().message));
       continue;
     }
-    opened.push_back({argument, process->greeting.greeting, process->make, process->make_perturbed});
+    opened.push_back(ToCandidate(argument, std::move(process).value()));
   }
   if (opened.empty()) return UnknownName("variant of " + adapter.name, words.variant, names);
   return opened;
@@ -190,7 +236,7 @@ Result<candidates::Adapter> FindAdapter(const std::string& name) {
 
 Result<std::vector<OpenedCandidate>> OpenCandidate(std::string_view argument, const CandidateSettings& settings) {
   if (argument.starts_with(kMutantPrefix)) return OpenMutant(argument);
-  if (argument.starts_with(kCommandPrefix)) return OpenCommand(argument, settings);
+  if (const auto command = ParseCommand(argument)) return OpenCommand(*command, settings);
   const CandidateWords words = Split(argument);
   if (words.is_path) return OpenPluginFile(words, settings);
   const bool built_in = words.name == "openblas" || words.name == "reference";
@@ -236,6 +282,15 @@ Result<std::vector<CandidateListing>> ListCandidates() {
                         (control ? "right, for comparison: " : "wrong on purpose: ") + kernel.description});
   }
   return listings;
+}
+
+Status CheckName(std::string_view argument) {
+  const CandidateWords words = Split(argument);
+  if (argument.starts_with(kMutantPrefix) || ParseCommand(argument) || words.is_path) return Ok();
+  const Result<std::vector<std::string>> known = MatrixCandidates();
+  if (!known.ok()) return known.error();
+  if (std::ranges::count(*known, words.name) != 0) return Ok();
+  return UnknownName("candidate", argument, *known);
 }
 
 Result<std::vector<std::string>> MatrixCandidates() {

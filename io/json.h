@@ -105,7 +105,8 @@ struct JsonMember {
 /// What a text may cost.
 struct Limits {
   std::size_t max_bytes = std::size_t{16} << 20;
-  std::size_t max_depth = 64;  // containers inside containers
+  std::size_t max_depth = 64;   // containers inside containers
+  bool large_integers = false;  // integers beyond 64 bits are taken, as the nearest double
 };
 
 /// Reads one JSON text. Refused besides what is no JSON: invalid UTF-8, a key twice in an object, an integer beyond 64

@@ -70,7 +70,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   bool number_integer(number_integer_t value) override { return Add(Json(value)); }
   bool number_unsigned(number_unsigned_t value) override { return Add(Json(value)); }
   bool number_float(number_float_t value, const string_t& digits) override {
-    if (digits.find_first_of(".eE") == std::string::npos) {
+    if (!limits_.large_integers && digits.find_first_of(".eE") == std::string::npos) {
       return Refuse(ErrorCode::kBadText, "the integer " + digits.substr(0, 40) + " does not fit 64 bits");
     }
     return Add(Json(value));

@@ -119,10 +119,17 @@ struct FirstCall {
   Tensor result;
 };
 
-void NoResult(const Answer& answer, CaseVerdict& verdict) {
+// What a call without a result makes of the verdict. Who has answered calls of this problem before cannot step back
+// from it, and a wrong result stays one.
+void NoResult(const Answer& answer, bool answered_before, CaseVerdict& verdict) {
+  if (verdict.outcome == Outcome::kFail) return;
   verdict.outcome = OutcomeOf(answer.kind);
   verdict.reason = answer.message;
   verdict.detail = answer.detail;
+  const bool steps_back = answer.kind == AnswerKind::kUnsupported || answer.kind == AnswerKind::kRejected;
+  if (!answered_before || !steps_back) return;
+  verdict.outcome = Outcome::kFail;
+  verdict.reason = "answered this problem before, then not any more: " + answer.message;
 }
 
 // A result that differs from the first one is judged too: each of them may be right, or only one.
@@ -154,7 +161,7 @@ void AddDifference(const std::string& where, const BitDifference& difference, co
                    CaseVerdict& verdict) {
   const std::string finding = Format(difference, result) + " " + where;
   verdict.advisories.push_back("repeatability: " + finding);
-  if (!verdict.judging.deterministic || verdict.outcome != Outcome::kPass) return;
+  if (!verdict.judging.deterministic || IsWrong(verdict.outcome)) return;
   verdict.outcome = Outcome::kFail;
   verdict.reason = "determinism is declared, but " + finding;
 }
@@ -162,6 +169,10 @@ void AddDifference(const std::string& where, const BitDifference& difference, co
 std::string_view NameOf(Outcome outcome) {
   static constexpr std::string_view kNames[] = {"pass", "fail", "unsupported", "rejected", "died", "blind"};
   return kNames[static_cast<int>(outcome)];
+}
+
+bool IsWrong(Outcome outcome) {
+  return outcome == Outcome::kFail || outcome == Outcome::kRejected || outcome == Outcome::kDied;
 }
 
 std::string CaseName(const ArgumentCase& call) { return "arguments/" + call.name; }
@@ -192,7 +203,7 @@ CaseVerdict Examine(const Case& c, Candidate& candidate, const Judging& judging,
     ++verdict.runs;
     if (answer.kind != AnswerKind::kResult) {
       judge.Finish(verdict);
-      NoResult(answer, verdict);
+      NoResult(answer, number > 0, verdict);
       verdict.seconds = SecondsSince(start);
       return verdict;
     }
@@ -206,7 +217,7 @@ CaseVerdict Examine(const Case& c, Candidate& candidate, const Judging& judging,
   Answer again = candidate.FilterGradient(c.problem, first.run.input, first.run.out_backprop);
   const BitDifference difference = JudgeAgain(again, first, verdict, judge, c.seed);
   judge.Finish(verdict);
-  if (again.kind != AnswerKind::kResult) NoResult(again, verdict);
+  if (again.kind != AnswerKind::kResult) NoResult(again, true, verdict);
   if (difference.elements > 0) AddDifference("in a second call", difference, first.result, verdict);
   if (relation_verdict.outcome == Outcome::kFail && verdict.outcome != Outcome::kFail) {
     verdict.outcome = Outcome::kFail;

@@ -38,7 +38,7 @@ void JudgeOther(const Instance& instance, const Run& run, const Tensor& result, 
   other.judging = verdict.judging;
   judge.Finish(other);
   verdict.grades.And(other.grades);
-  if (other.outcome != Outcome::kFail || verdict.outcome == Outcome::kFail) return;
+  if (other.outcome != Outcome::kFail || IsWrong(verdict.outcome)) return;
   verdict.outcome = Outcome::kFail;
   verdict.reason = instance.where + ": " + other.reason;
   verdict.wrong_elements = other.wrong_elements;
@@ -76,12 +76,13 @@ std::string Format(const BitDifference& difference, const Tensor& result) {
 void CompareInstances(std::span<const Instance> instances, CaseVerdict& verdict) {
   WGRAD_CHECK(verdict.first_result && verdict.c, "nothing to compare other instances with");
   const Run run = FilledCase(*verdict.c).MakeRun(0);
+  const bool was_wrong = IsWrong(verdict.outcome);
   for (const Instance& instance : instances) {
     const Answer answer = instance.candidate->FilterGradient(*verdict.problem, run.input, run.out_backprop);
     ++verdict.repeats.compared;
     if (answer.kind != AnswerKind::kResult) {
       ++verdict.repeats.differing;
-      if (verdict.outcome != Outcome::kPass) continue;
+      if (IsWrong(verdict.outcome)) continue;
       verdict.outcome = answer.kind == AnswerKind::kDied ? Outcome::kDied : Outcome::kFail;
       verdict.reason = instance.where + ": " + answer.message;
       verdict.detail = answer.detail;
@@ -93,6 +94,7 @@ void CompareInstances(std::span<const Instance> instances, CaseVerdict& verdict)
     JudgeOther(instance, run, answer.result, verdict);
     AddDifference(instance.where, difference, *verdict.first_result, verdict);
   }
+  verdict.repeats.elsewhere = !was_wrong && IsWrong(verdict.outcome);
 }
 
 }  // namespace wgrad::oracle

@@ -23,6 +23,7 @@ enum class Outcome : std::uint8_t {
   kBlind,        // inside, but this data could not have shown a lost term
 };
 std::string_view NameOf(Outcome outcome);  // pass fail unsupported rejected died blind
+bool IsWrong(Outcome outcome);             // fail, rejected or died
 
 /// One element of filter_backprop, as a report shows it.
 struct ElementFinding {
@@ -81,6 +82,7 @@ std::optional<std::string> BestGrade(const GradeSet& grades, DTypePair dtypes);
 struct Repeats {
   int compared = 0;
   int differing = 0;
+  bool elsewhere = false;  // whether the case went wrong in another process alone
 };
 
 struct CaseVerdict {

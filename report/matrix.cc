@@ -108,7 +108,9 @@ std::string ToMatrixText(const CheckReport& report, const TextOptions& options) 
   }
   table.AddRow(head);
   for (const MatrixRow& row : internal::MatrixRows(report)) AddRow(row, table);
-  return table.Render(0, internal::Paint(options.color));
+  const internal::Paint paint(options.color);
+  const std::string mark = report.interrupted ? "interrupted: what is missing was not run\n" : "";
+  return table.Render(0, paint) + paint(Style::kNote, mark);
 }
 
 }  // namespace wgrad::report

@@ -77,9 +77,10 @@ std::string ReplayCommand(const CheckReport& report, const CandidateReport& cand
                        oracle::CaseName(verdict));
   }
   if (!verdict.c) return "";
-  return fmt::format("{} check {} --problem {} --filling {} --seed {}{}", report.program,
+  return fmt::format("{} check {} --problem {} --filling {} --seed {}{}{}", report.program,
                      QuoteForShell(candidate.argument), Format(verdict.c->problem), NameOf(verdict.c->filling),
-                     verdict.c->seed, JudgingWords(report.command, verdict.judging));
+                     verdict.c->seed, verdict.repeats.elsewhere ? " --fresh 1" : "",
+                     JudgingWords(report.command, verdict.judging));
 }
 
 }  // namespace wgrad::report

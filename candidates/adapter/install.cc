@@ -113,8 +113,8 @@ Status InstallDebianPackages(const Adapter& adapter, const fs::path& log,
   const Words missing = MissingDebianPackages(adapter);
   if (missing.empty()) return Ok();
   if (geteuid() != 0) {
-    return Error{ErrorCode::kUnavailable, adapter.name + " needs Debian packages; as root: apt-get install " +
-                                              Joined(missing) + "; then again: wgrad install " + adapter.name};
+    return Error{ErrorCode::kNotFound, adapter.name + " needs Debian packages; as root: apt-get install " +
+                                           Joined(missing) + "; then again: wgrad install " + adapter.name};
   }
   for (const InstallStep& step : DebianSteps(missing)) {
     say(step.what);
@@ -180,6 +180,7 @@ Status Install(const Adapter& adapter, const AdapterPlaces& places,
   // Two at once would install over each other.
   const Descriptor lock(open((places.CacheOf(adapter) / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   flock(lock.number(), LOCK_EX);
+  if (WhyNotInstalled(adapter, places).empty()) return Ok();  // meanwhile
   const fs::path log = LogOf(adapter, places);
   fs::remove(log, error);
   fs::remove(StampOf(adapter, places), error);

@@ -25,8 +25,9 @@ std::vector<InstallStep> InstallSteps(const Adapter& adapter, const AdapterPlace
 /// Whether the cache folder holds what this manifest asks for.
 bool InstallationIsCurrent(const Adapter& adapter, const AdapterPlaces& places);
 
-/// Runs the steps and tells `say` of each. Debian packages are installed where this is root, else the Error has the
-/// line to type. Errors: kUnavailable, with the end of the step's output and the file that holds all of it.
+/// Runs the steps and tells `say` of each. Debian packages are installed where this is root. Errors: kNotFound where
+/// it is not and some are missing, with the line to type; kUnavailable, with the end of the step's output and the file
+/// that holds all of it.
 Status Install(const Adapter& adapter, const AdapterPlaces& places, const std::function<void(const std::string&)>& say);
 
 }  // namespace wgrad::candidates

@@ -205,6 +205,7 @@ int Run(const std::string& path, const std::string& variant) {
   // Results leave this process in HWIO, whatever the plugin's own layout.
   ProcessGreeting greeting = plugin->greeting;
   greeting.result_layout = ResultLayout::kHwio;
+  greeting.greeting.validates = false;  // the interface holds right arguments only
   greeting.shared_memory = fcntl(kShared, F_GETFD) >= 0;
   if (!SendFrame(EncodeGreeting(greeting))) return kProtocolExit;
 

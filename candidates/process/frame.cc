@@ -60,6 +60,9 @@ std::optional<double> SpelledValue(std::string text) {
 // The bits of an element of a line's tensor, or nothing where it is none.
 std::optional<std::uint64_t> ElementBits(const io::Json& element, DType dtype) {
   if (const auto number = element.GetDouble(); number.ok()) return EncodeNearest(dtype, *number);
+  // JavaScript prints large values as integers with zeros at their end.
+  if (const auto number = element.GetInt64(); number.ok()) return EncodeNearest(dtype, static_cast<double>(*number));
+  if (const auto number = element.GetUint64(); number.ok()) return EncodeNearest(dtype, static_cast<double>(*number));
   const auto text = element.GetString();
   if (!text.ok()) return std::nullopt;
   if (const auto value = SpelledValue(*text)) return EncodeNearest(dtype, *value);
@@ -248,7 +251,7 @@ Status FrameDecoder::FinishLine(std::size_t end) {
 }
 
 Status FrameDecoder::ReadHeader(const std::string& text) {
-  Result<io::Json> header = io::Parse(text);
+  Result<io::Json> header = io::Parse(text, {.large_integers = frame_.wire == Wire::kLines});
   if (!header.ok()) return NoFrame("the header is no JSON: " + header.error().message);
   frame_.header = std::move(header).value();
   if (!frame_.header.IsObject()) return NoFrame("the header must be a JSON object, got " + text.substr(0, 40));
@@ -273,7 +276,8 @@ Status FrameDecoder::AddTensor(const io::Json& entry, std::size_t index) {
   if (!name.ok()) return name.error();
   if (!dtype_name.ok()) return dtype_name.error();
   if (!shape.ok()) return shape.error();
-  const auto dtype = DTypeFromName(*dtype_name);
+  auto dtype = DTypeFromName(*dtype_name);
+  if (limits_.allow_i32 && *dtype_name == "i32") dtype = DType::kFloat32;
   if (!dtype) return NoFrame("dtype must be f16, bf16, f32 or f64, got \"" + *dtype_name + "\"");
   const std::int64_t due = *CheckedElementCount(*shape) * static_cast<std::int64_t>(SizeOf(*dtype));
   if (due > limits_.tensor_bytes - tensor_bytes_) {

@@ -42,6 +42,7 @@ struct FrameLimits {
   std::uint32_t header_bytes = 1u << 20;  // also of a whole line
   std::size_t tensors = 8;
   std::int64_t tensor_bytes = std::int64_t{1} << 36;  // all tensors of the frame together
+  bool allow_i32 = false;                             // tensors of int32 too; their bits stand in a float32 tensor
 };
 
 struct TensorReference {

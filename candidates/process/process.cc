@@ -64,7 +64,9 @@ std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view variable(*entry);
-    if (!changes.contains(std::string(variable.substr(0, variable.find('='))))) variables.emplace_back(variable);
+    const std::string name(variable.substr(0, variable.find('=')));
+    // A variant is chosen by wgrad alone.
+    if (name != "WGRAD_VARIANT" && !changes.contains(name)) variables.emplace_back(variable);
   }
   for (const auto& [name, value] : changes) variables.push_back(name + "=" + value);
   return variables;

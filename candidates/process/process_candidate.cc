@@ -126,7 +126,7 @@ Answer ProcessCandidate::TryArguments(const OpArguments& arguments, const Tensor
   if (!expected_.greeting.validates) return Candidate::TryArguments(arguments, input, out_backprop);
   if (const Status status = EnsureRunning(); !status.ok()) return Died(status.error());
   const std::int64_t id = next_id_++;
-  FrameDecoder decoder(FrameLimits{.tensors = 1, .tensor_bytes = kRawAnswerBytes}, expected_.wire);
+  FrameDecoder decoder(FrameLimits{.tensors = 1, .tensor_bytes = kRawAnswerBytes, .allow_i32 = true}, expected_.wire);
   Result<Frame> frame =
       process_->Ask(EncodeRawRequest(id, arguments, input, out_backprop, channel()), std::move(decoder), limits_);
   if (!frame.ok()) return Died(frame.error());

@@ -38,7 +38,10 @@ class ProcessCandidate : public Candidate {
 
  private:
   Status EnsureRunning();
-  Channel channel() { return {expected_.wire, expected_.shared_memory ? &shared_ : nullptr}; }
+  Channel channel() {
+    const bool shares = expected_.shared_memory && shared_.descriptor() >= 0;
+    return {expected_.wire, shares ? &shared_ : nullptr};
+  }
   Answer Finished(Result<Answer> answer, const Frame& frame);
   Answer Died(const Error& error);
 

@@ -88,6 +88,25 @@ TEST(CheckOnly, PicksCasesByTheirText) {
   EXPECT_TRUE(Contains(none.err, "no case matches --only")) << none.err;
 }
 
+TEST(CheckCommand, TakesOneVariantByName) {
+  const std::string command = std::string(WGRAD_PYTHON) + " " + WGRAD_TEST_CHILD + " variants";
+  const Finished one = Check("cmd[two]:" + command, {"--problem", "n1_i1x1_c1_k1x1_o1_valid_f32"});
+  EXPECT_EQ(one.exit_code, 1) << one.err;  // it answers 1 to everything
+  EXPECT_TRUE(Contains(one.out, "check 'cmd[two]:" + command + "' --problem")) << one.out;
+  EXPECT_FALSE(Contains(one.out, "cmd[one]"));
+  EXPECT_TRUE(Contains(Check("cmd:" + command, {"--problem", "n1_i1x1_c1_k1x1_o1_valid_f32"}).out, "cmd[one]:"));
+  const Finished none = Check("cmd[three]:" + command);
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_TRUE(Contains(none.err, "\"three\"")) << none.err;
+}
+
+TEST(Matrix, RefusesUnknownNamesBeforeItRuns) {
+  const Finished finished = Wgrad({"matrix", "openblas", "tensorfow"});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_EQ(finished.out, "");
+  EXPECT_TRUE(Contains(finished.err, "\"tensorfow\"")) << finished.err;
+}
+
 TEST(Matrix, ShowsEachCandidateAndLinksItsFindings) {
   const Folder folder;
   const std::string html = folder.Path("matrix.html");

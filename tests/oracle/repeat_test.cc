@@ -93,6 +93,22 @@ TEST(Repeats, ASecondResultOutsideItsBoundFails) {
   EXPECT_EQ(ExamineDrifting(1, false, Filling::kIntA).outcome, Outcome::kFail);
 }
 
+TEST(Repeats, WhoHasAnsweredCannotStepBack) {
+  const Problem problem = ParseProblem("n2_i5x7_c6_k3x2_o4_same_f32").value();
+  for (const AnswerKind kind : {AnswerKind::kUnsupported, AnswerKind::kRejected}) {
+    const auto calls = std::make_shared<int>(0);
+    const auto candidate = MakeInProcessCandidate(
+        {.name = "once"}, [calls, kind](const Problem& p, const void*, const void*, void* result) -> KernelStatus {
+          if ((*calls)++ > 0) return {kind, "not again"};
+          std::memset(result, 0, static_cast<std::size_t>(p.filter_count()) * sizeof(float));
+          return {};
+        });
+    const CaseVerdict verdict = Examine({problem, Filling::kNormal, 1}, *candidate, Resolve(problem, {}, {}).value());
+    EXPECT_EQ(verdict.outcome, Outcome::kFail);
+    EXPECT_EQ(verdict.wrong_elements, 144) << verdict.reason;  // what was found before is not lost
+  }
+}
+
 TEST(Repeats, TheRightOnesAreTheSame) {
   const CaseVerdict verdict = ExamineDrifting(0, true);
   EXPECT_EQ(verdict.outcome, Outcome::kPass) << verdict.reason;
@@ -118,6 +134,7 @@ TEST(CompareInstances, JudgesEachByItself) {
   const Instance wrong[] = {{"under MALLOC_PERTURB_=128", far.get()}};
   CompareInstances(wrong, verdict);
   EXPECT_EQ(verdict.outcome, Outcome::kFail);
+  EXPECT_TRUE(verdict.repeats.elsewhere);
   EXPECT_TRUE(verdict.reason.starts_with("under MALLOC_PERTURB_=128: ")) << verdict.reason;
   EXPECT_EQ(verdict.wrong_elements, 1);
 }

@@ -23,6 +23,6 @@ if(WGRAD_BUILD_CLI)
   # The program looks for them in share/wgrad beside its own folder.
   install(DIRECTORY candidates clients DESTINATION share/wgrad
     FILES_MATCHING PATTERN "adapter.json" PATTERN "README.md" PATTERN "*.py" PATTERN "*.mjs" PATTERN "*.rs"
-      PATTERN "*_plugin.cc" PATTERN "wgrad_plugin.h" PATTERN "wgrad_candidate.h"
+      PATTERN "*_plugin.cc" PATTERN "images.h" PATTERN "wgrad_plugin.h" PATTERN "wgrad_candidate.h"
       PATTERN "example.c" PATTERN "__pycache__" EXCLUDE PATTERN "process" EXCLUDE PATTERN "adapter" EXCLUDE)
 endif()

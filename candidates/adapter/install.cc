@@ -35,17 +35,21 @@ Words Concatenated(Words words, const Words& more) {
   return words;
 }
 
+std::string ContentOf(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream content;
+  content << file.rdbuf();
+  return content.str();
+}
+
 // Everything that an installation depends on: another text means that it is out of date.
 std::string Recipe(const Adapter& adapter, const AdapterPlaces& places) {
   std::string text = "packages of Debian: " + Joined(adapter.apt) + "\n";
   for (const InstallStep& step : InstallSteps(adapter, places)) text += Joined(step.words) + "\n";
-  if (!adapter.plugin.source.empty()) {
-    std::ifstream source(adapter.folder / adapter.plugin.source);
-    std::stringstream content;
-    content << source.rdbuf();
-    text += content.str();
-  }
-  return text;
+  if (adapter.plugin.source.empty()) return text;
+  const fs::path shared = places.include / "candidates" / "plugin";
+  return text + ContentOf(adapter.folder / adapter.plugin.source) + ContentOf(shared / "wgrad_plugin.h") +
+         ContentOf(shared / "images.h");
 }
 
 fs::path StampOf(const Adapter& adapter, const AdapterPlaces& places) {
@@ -163,10 +167,7 @@ std::vector<InstallStep> InstallSteps(const Adapter& adapter, const AdapterPlace
 
 bool InstallationIsCurrent(const Adapter& adapter, const AdapterPlaces& places) {
   if (!NeedsCache(adapter)) return true;
-  std::ifstream stamp(StampOf(adapter, places));
-  std::stringstream content;
-  content << stamp.rdbuf();
-  return stamp && content.str() == Recipe(adapter, places);
+  return ContentOf(StampOf(adapter, places)) == Recipe(adapter, places);
 }
 
 Status Install(const Adapter& adapter, const AdapterPlaces& places,

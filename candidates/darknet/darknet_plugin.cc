@@ -9,6 +9,7 @@
 #include <exception>
 #include <vector>
 
+#include "candidates/plugin/images.h"
 #include "candidates/plugin/wgrad_plugin.h"
 
 // Exported by the library, but not declared in its header.
@@ -20,46 +21,19 @@ void backward_convolutional_layer(layer l, network net);
 
 namespace {
 
-struct Sizes {
-  int64_t batch;
-  int64_t depth;
-  int64_t height;
-  int64_t width;
-};
-
-// Zeros around a plane.
-struct Border {
-  int64_t top = 0;
-  int64_t bottom = 0;
-  int64_t left = 0;
-  int64_t right = 0;
-};
-
-int64_t PositionOf(int32_t data_format, const Sizes& sizes, int64_t n, int64_t c, int64_t h, int64_t w) {
-  return data_format == WGRAD_NCHW ? ((n * sizes.depth + c) * sizes.height + h) * sizes.width + w
-                                   : ((n * sizes.height + h) * sizes.width + w) * sizes.depth + c;
-}
-
 // `tensor` as darknet has it, [batch, depth, height, width], and with zeros around each plane.
-std::vector<float> Planes(const void* tensor, int32_t data_format, const Sizes& sizes, const Border& border) {
-  const int64_t height = border.top + sizes.height + border.bottom;
-  const int64_t width = border.left + sizes.width + border.right;
-  std::vector<float> planes(sizes.batch * sizes.depth * height * width, 0.0F);
-  for (int64_t n = 0; n < sizes.batch; ++n) {
-    for (int64_t c = 0; c < sizes.depth; ++c) {
-      for (int64_t h = 0; h < sizes.height; ++h) {
-        float* const row = planes.data() + ((n * sizes.depth + c) * height + border.top + h) * width + border.left;
-        for (int64_t w = 0; w < sizes.width; ++w)
-          row[w] = static_cast<const float*>(tensor)[PositionOf(data_format, sizes, n, c, h, w)];
-      }
-    }
-  }
+std::vector<float> Planes(const void* tensor, int32_t data_format, const images::Sizes& sizes,
+                          const images::Border& border) {
+  const images::Sizes padded = images::Padded(sizes, border);
+  std::vector<float> planes(padded.batch * images::CountOf(padded), 0.0F);
+  images::CopyInside<float>(tensor, data_format, sizes, border, WGRAD_NCHW,
+                            [&](int64_t n) { return planes.data() + n * images::CountOf(padded); });
   return planes;
 }
 
 class Layer {
  public:
-  Layer(const wgrad_call& call, const Border& border, int padding)
+  Layer(const wgrad_call& call, const images::Border& border, int padding)
       : layer_(make_convolutional_layer(
             static_cast<int>(call.batch), static_cast<int>(border.top + call.input_height + border.bottom),
             static_cast<int>(border.left + call.input_width + border.right), static_cast<int>(call.input_depth),
@@ -92,12 +66,10 @@ bool PadsItself(const wgrad_call& call) {
 
 void Compute(const wgrad_call& call) {
   const bool by_itself = PadsItself(call);
-  const Border border = by_itself ? Border{} : Border{call.pad_top, call.pad_bottom, call.pad_left, call.pad_right};
-  std::vector<float> images =
-      Planes(call.input, call.data_format, {call.batch, call.input_depth, call.input_height, call.input_width}, border);
+  const images::Border border = by_itself ? images::Border{} : images::PaddingOf(call);
+  std::vector<float> images = Planes(call.input, call.data_format, images::InputSizes(call), border);
   Layer layer(call, border, by_itself ? static_cast<int>(call.pad_top) : 0);
-  layer.AddGradient(images, Planes(call.out_backprop, call.data_format,
-                                   {call.batch, call.out_depth, call.output_height, call.output_width}, Border{}));
+  layer.AddGradient(images, Planes(call.out_backprop, call.data_format, images::OutBackpropSizes(call), {}));
   layer.CopyGradient(static_cast<float*>(call.filter_backprop));
 }
 

@@ -12,6 +12,7 @@
 #include <limits>
 #include <string>
 
+#include "candidates/plugin/images.h"
 #include "candidates/plugin/wgrad_plugin.h"
 
 // Of OpenBLAS, where that is the system's BLAS.
@@ -21,57 +22,28 @@ namespace {
 
 using dlib::resizable_tensor;
 
-struct Sizes {
-  int64_t batch;
-  int64_t depth;
-  int64_t height;
-  int64_t width;
-};
-
-// Zeros around a plane.
-struct Border {
-  int64_t top = 0;
-  int64_t bottom = 0;
-  int64_t left = 0;
-  int64_t right = 0;
-};
-
-int64_t PositionOf(int32_t data_format, const Sizes& sizes, int64_t n, int64_t c, int64_t h, int64_t w) {
-  return data_format == WGRAD_NCHW ? ((n * sizes.depth + c) * sizes.height + h) * sizes.width + w
-                                   : ((n * sizes.height + h) * sizes.width + w) * sizes.depth + c;
-}
-
 bool PadsItself(const wgrad_call& call) {
   return call.pad_top == call.pad_bottom && call.pad_left == call.pad_right && call.pad_top < call.filter_height &&
          call.pad_left < call.filter_width;
 }
 
 // `tensor` as dlib has it, [batch, depth, height, width], and with zeros around each plane.
-resizable_tensor Planes(const float* tensor, int32_t data_format, const Sizes& sizes, const Border& border) {
-  const int64_t height = border.top + sizes.height + border.bottom;
-  const int64_t width = border.left + sizes.width + border.right;
-  resizable_tensor planes(sizes.batch, sizes.depth, height, width);
+resizable_tensor Planes(const void* tensor, int32_t data_format, const images::Sizes& sizes,
+                        const images::Border& border) {
+  const images::Sizes padded = images::Padded(sizes, border);
+  resizable_tensor planes(padded.batch, padded.depth, padded.height, padded.width);
   planes = 0;
   float* const to = planes.host();
-  for (int64_t n = 0; n < sizes.batch; ++n) {
-    for (int64_t c = 0; c < sizes.depth; ++c) {
-      for (int64_t h = 0; h < sizes.height; ++h) {
-        float* const row = to + ((n * sizes.depth + c) * height + border.top + h) * width + border.left;
-        for (int64_t w = 0; w < sizes.width; ++w) row[w] = tensor[PositionOf(data_format, sizes, n, c, h, w)];
-      }
-    }
-  }
+  images::CopyInside<float>(tensor, data_format, sizes, border, WGRAD_NCHW,
+                            [&](int64_t n) { return to + n * images::CountOf(padded); });
   return planes;
 }
 
 void Compute(const wgrad_call& call) {
   const bool by_itself = PadsItself(call);
-  const Border border = by_itself ? Border{} : Border{call.pad_top, call.pad_bottom, call.pad_left, call.pad_right};
-  const resizable_tensor input = Planes(static_cast<const float*>(call.input), call.data_format,
-                                        {call.batch, call.input_depth, call.input_height, call.input_width}, border);
-  const resizable_tensor out_backprop =
-      Planes(static_cast<const float*>(call.out_backprop), call.data_format,
-             {call.batch, call.out_depth, call.output_height, call.output_width}, Border{});
+  const images::Border border = by_itself ? images::Border{} : images::PaddingOf(call);
+  const resizable_tensor input = Planes(call.input, call.data_format, images::InputSizes(call), border);
+  const resizable_tensor out_backprop = Planes(call.out_backprop, call.data_format, images::OutBackpropSizes(call), {});
   resizable_tensor filter_backprop(call.out_depth, call.filter_depth, call.filter_height, call.filter_width);
   // What dlib leaves unwritten shall show.
   filter_backprop = std::numeric_limits<float>::quiet_NaN();

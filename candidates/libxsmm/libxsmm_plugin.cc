@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "candidates/plugin/images.h"
 #include "candidates/plugin/wgrad_plugin.h"
 
 namespace {
@@ -128,44 +129,14 @@ libxsmm_dnn_conv_desc DescriptionOf(const wgrad_call& call, const Variant& varia
   return description;
 }
 
-struct Sizes {
-  int64_t batch;
-  int64_t depth;
-  int64_t height;
-  int64_t width;
-};
-
-// Zeros around a plane.
-struct Border {
-  int64_t top = 0;
-  int64_t bottom = 0;
-  int64_t left = 0;
-  int64_t right = 0;
-};
-
-int64_t PositionOf(bool planes, const Sizes& sizes, int64_t n, int64_t c, int64_t h, int64_t w) {
-  return planes ? ((n * sizes.depth + c) * sizes.height + h) * sizes.width + w
-                : ((n * sizes.height + h) * sizes.width + w) * sizes.depth + c;
-}
-
 // `tensor` with zeros around each image, as planes (NCHW) or pixels (NHWC).
-std::vector<float> Images(const void* tensor, int32_t data_format, const Sizes& sizes, const Border& border,
-                          bool planes) {
-  const float* from = static_cast<const float*>(tensor);
-  const Sizes extended = {sizes.batch, sizes.depth, border.top + sizes.height + border.bottom,
-                          border.left + sizes.width + border.right};
-  std::vector<float> images(extended.batch * extended.depth * extended.height * extended.width, 0.0F);
-  for (int64_t n = 0; n < sizes.batch; ++n) {
-    for (int64_t c = 0; c < sizes.depth; ++c) {
-      for (int64_t h = 0; h < sizes.height; ++h) {
-        for (int64_t w = 0; w < sizes.width; ++w) {
-          images[PositionOf(planes, extended, n, c, border.top + h, border.left + w)] =
-              from[PositionOf(data_format == WGRAD_NCHW, sizes, n, c, h, w)];
-        }
-      }
-    }
-  }
-  return images;
+std::vector<float> Images(const void* tensor, int32_t data_format, const images::Sizes& sizes,
+                          const images::Border& border, bool planes) {
+  const images::Sizes padded = images::Padded(sizes, border);
+  std::vector<float> result(padded.batch * images::CountOf(padded), 0.0F);
+  images::CopyInside<float>(tensor, data_format, sizes, border, planes ? WGRAD_NCHW : WGRAD_NHWC,
+                            [&](int64_t n) { return result.data() + n * images::CountOf(padded); });
+  return result;
 }
 
 void CopyIn(const std::vector<float>& images, bool blocked, libxsmm_dnn_tensor* tensor) {
@@ -205,14 +176,11 @@ void Compute(const wgrad_call& call) {
   const Variant variant = VariantOf(call);
   if (variant.tells_padding && (call.pad_top != call.pad_bottom || call.pad_left != call.pad_right))
     throw Unsupported("padding that differs by side");
-  const Border border =
-      variant.zeros_around ? Border{call.pad_top, call.pad_bottom, call.pad_left, call.pad_right} : Border{};
+  const images::Border border = variant.zeros_around ? images::PaddingOf(call) : images::Border{};
   Layer layer(DescriptionOf(call, variant));
-  CopyIn(Images(call.input, call.data_format, {call.batch, call.input_depth, call.input_height, call.input_width},
-                border, variant.blocked),
-         variant.blocked, layer.Add(LIBXSMM_DNN_REGULAR_INPUT));
-  CopyIn(Images(call.out_backprop, call.data_format,
-                {call.batch, call.out_depth, call.output_height, call.output_width}, Border{}, variant.blocked),
+  CopyIn(Images(call.input, call.data_format, images::InputSizes(call), border, variant.blocked), variant.blocked,
+         layer.Add(LIBXSMM_DNN_REGULAR_INPUT));
+  CopyIn(Images(call.out_backprop, call.data_format, images::OutBackpropSizes(call), {}, variant.blocked),
          variant.blocked, layer.Add(LIBXSMM_DNN_GRADIENT_OUTPUT));
   const libxsmm_dnn_tensor* filter = layer.Add(LIBXSMM_DNN_GRADIENT_FILTER);
   layer.UpdateWeights();

@@ -31,7 +31,7 @@ async function greeting() {
   ort.env.wasm.numThreads = 1;
   const { version } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
   const plainest = { kernel: [1, 1], strides: [1, 1], dilations: [1, 1], pads: [0, 0, 0, 0], groups: 1 };
-  await sessionOf({ dataFormat: "NCHW", ...plainest }); // starts the WebAssembly, a second that no call should wait
+  await runnerOf({ dataFormat: "NCHW", ...plainest }); // starts the WebAssembly, a second that no call should wait
   return {
     name: "onnxruntime-web", version, libraries: { "onnxruntime-web": version, node: process.version },
     dtypes: ["f32"], zero_sizes: false, accuracy_class: { f32: "order" }, pad: "either", result_layout: "oihw",
@@ -39,26 +39,26 @@ async function greeting() {
   };
 }
 
-// A session belongs to one model, that is to one set of attributes. The last one is kept.
+// A runner belongs to one model, that is to one set of attributes. The last one is kept.
 let last = { key: "" };
-async function sessionOf(attributes) {
+async function runnerOf(attributes) {
   const key = JSON.stringify(attributes);
   if (key !== last.key) {
-    await last.session?.release();
+    await last.runner?.release();
     last = { key: "" };
-    const session = await ort.InferenceSession.create(convGradModel(attributes), { executionProviders: ["wasm"] });
-    last = { key, session };
+    const runner = await ort.InferenceSession.create(convGradModel(attributes), { executionProviders: ["wasm"] });
+    last = { key, runner };
   }
-  return last.session;
+  return last.runner;
 }
 
 await serve(greeting, async (call) => {
   const { input, outBackprop, filterSizes: [kh, kw, ic, oc], strides, dilations, pads, groups, dataFormat } = call;
   const [[top, bottom], [left, right]] = pads;
-  const session = await sessionOf(
+  const runner = await runnerOf(
     { dataFormat, kernel: [kh, kw], strides, dilations, pads: [top, left, bottom, right], groups });
   const tensor = ({ data, shape }) => new ort.Tensor("float32", data, shape);
   const w = tensor({ data: new Float32Array(oc * ic * kh * kw), shape: [oc, ic, kh, kw] });
-  const { dw } = await session.run({ dy: tensor(outBackprop), x: tensor(input), w });
+  const { dw } = await runner.run({ dy: tensor(outBackprop), x: tensor(input), w });
   return { data: dw.data, shape: [...dw.dims] };
 });

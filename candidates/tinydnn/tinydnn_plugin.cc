@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "candidates/plugin/images.h"
 #include "candidates/plugin/wgrad_plugin.h"
 
 namespace {
@@ -31,42 +32,12 @@ using Vector = std::vector<T, tiny_dnn::aligned_allocator<T, 64>>;
 template <typename T>
 using Images = std::vector<Vector<T>>;
 
-struct Sizes {
-  int64_t batch;
-  int64_t depth;
-  int64_t height;
-  int64_t width;
-};
-
-// Zeros around a plane.
-struct Border {
-  int64_t top = 0;
-  int64_t bottom = 0;
-  int64_t left = 0;
-  int64_t right = 0;
-};
-
-int64_t PositionOf(int32_t data_format, const Sizes& sizes, int64_t n, int64_t c, int64_t h, int64_t w) {
-  return data_format == WGRAD_NCHW ? ((n * sizes.depth + c) * sizes.height + h) * sizes.width + w
-                                   : ((n * sizes.height + h) * sizes.width + w) * sizes.depth + c;
-}
-
 // `tensor` as [depth, height, width] for each image, and with zeros around each plane.
 template <typename T>
-Images<T> Planes(const void* tensor, int32_t data_format, const Sizes& sizes, const Border& border) {
-  const int64_t height = border.top + sizes.height + border.bottom;
-  const int64_t width = border.left + sizes.width + border.right;
-  Images<T> images(sizes.batch, Vector<T>(sizes.depth * height * width, T(0)));
-  for (int64_t n = 0; n < sizes.batch; ++n) {
-    for (int64_t c = 0; c < sizes.depth; ++c) {
-      for (int64_t h = 0; h < sizes.height; ++h) {
-        T* const row = images[n].data() + (c * height + border.top + h) * width + border.left;
-        for (int64_t w = 0; w < sizes.width; ++w)
-          row[w] = static_cast<const T*>(tensor)[PositionOf(data_format, sizes, n, c, h, w)];
-      }
-    }
-  }
-  return images;
+Images<T> Planes(const void* tensor, int32_t data_format, const images::Sizes& sizes, const images::Border& border) {
+  Images<T> planes(sizes.batch, Vector<T>(images::CountOf(images::Padded(sizes, border)), T(0)));
+  images::CopyInside<T>(tensor, data_format, sizes, border, WGRAD_NCHW, [&](int64_t n) { return planes[n].data(); });
+  return planes;
 }
 
 tiny_dnn::serial_size_t Size(int64_t size) { return static_cast<tiny_dnn::serial_size_t>(size); }
@@ -98,11 +69,8 @@ int64_t FilterElements(const wgrad_call& call) {
 // The gradient of each image, [out_depth, input_depth, filter_height, filter_width].
 template <typename T>
 Images<T> Gradients(const wgrad_call& call) {
-  const Images<T> input =
-      Planes<T>(call.input, call.data_format, {call.batch, call.input_depth, call.input_height, call.input_width},
-                {call.pad_top, call.pad_bottom, call.pad_left, call.pad_right});
-  Images<T> out_backprop = Planes<T>(call.out_backprop, call.data_format,
-                                     {call.batch, call.out_depth, call.output_height, call.output_width}, Border{});
+  const Images<T> input = Planes<T>(call.input, call.data_format, images::InputSizes(call), images::PaddingOf(call));
+  Images<T> out_backprop = Planes<T>(call.out_backprop, call.data_format, images::OutBackpropSizes(call), {});
   // The kernels compute the gradient of the input as well; nobody looks at it.
   Images<T> input_gradient = input;
   for (Vector<T>& image : input_gradient) std::fill(image.begin(), image.end(), T(0));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <thread>
 
 #include "cli/checking.h"
 #include "cli/commands.h"
@@ -37,8 +36,6 @@ struct CheckOptions {
   std::string known_file;
   ReportPaths reports;
 };
-
-int Cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 // The options, read and found to make sense; the candidate is not opened yet.
 Result<RunRequest> ReadRequest(const CheckOptions& options) {

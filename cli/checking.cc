@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "cli/hidden_state.h"
@@ -55,6 +56,8 @@ bool Restrict(const RunRequest& request, Task& task) {
 
 }  // namespace
 
+int Cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
 int DefaultFresh(const RunRequest& request) {
   constexpr std::size_t kOneIn = 8;
   constexpr std::size_t kMost = 6;
@@ -100,7 +103,7 @@ CandidateRun RunCandidate(const RunRequest& request, const OpenedCandidate& cand
   run.policy = oracle::Format(tasks.front().judging.policy);
   RunOutcome outcome = RunPlan({std::move(tasks), request.seed, request.jobs, request.fail_fast, candidate.make,
                                 [known = request.known](const oracle::CaseVerdict& verdict) {
-                                  return IsWrong(verdict) && !IsKnown(known, verdict);
+                                  return IsWrong(verdict.outcome) && !IsKnown(known, verdict);
                                 },
                                 std::make_shared<Progress>(cases, IsTerminal(STDERR_FILENO))});
   run.interrupted = outcome.interrupted;

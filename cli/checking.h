@@ -28,6 +28,8 @@ struct RunRequest {
   int fresh = 0;  // problems that are also run in fresh processes
 };
 
+int Cores();
+
 /// The problems a run of a whole suite also runs in fresh processes, where nobody says how many.
 int DefaultFresh(const RunRequest& request);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <thread>
 
 #include "cli/checking.h"
 #include "cli/commands.h"
@@ -37,7 +36,7 @@ Result<RunRequest> ReadRequest(const MatrixOptions& options) {
   const Result<std::uint64_t> seed = ParseSeed(options.seed);
   if (!seed.ok()) return seed.error();
   request.seed = *seed;
-  request.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  request.jobs = options.jobs > 0 ? options.jobs : Cores();
   request.fresh = DefaultFresh(request);
   if (Status status = CheckMemory(request.problems, request.jobs); !status.ok()) return status.error();
   for (const std::string& path : {options.html_file, options.json_file}) {

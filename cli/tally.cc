@@ -29,7 +29,7 @@ void AddEvidence(const CaseVerdict& verdict, DTypeEvidence& evidence) {
   evidence.grades.And(verdict.grades);
   // Without a result no class holds, whatever the verdict's grades were before.
   const bool no_result = !IsCompared(verdict.outcome) || statistics.elements == 0;
-  if (IsWrong(verdict) && no_result) evidence.grades.alive = 0;
+  if (IsWrong(verdict.outcome) && no_result) evidence.grades.alive = 0;
   evidence.finite += statistics.finite;
   evidence.correctly_rounded += statistics.correctly_rounded;
   grade.bound_ratio = std::max(grade.bound_ratio, statistics.max_bound_ratio);
@@ -74,7 +74,7 @@ std::vector<std::string> PassingPatterns(const std::vector<CaseVerdict>& verdict
   std::vector<bool> fails(known.patterns().size());
   for (const CaseVerdict& verdict : verdicts) {
     for (const std::size_t pattern : known.Matches(oracle::CaseName(verdict))) {
-      if (IsWrong(verdict)) fails[pattern] = true;
+      if (IsWrong(verdict.outcome)) fails[pattern] = true;
       if (verdict.outcome == Outcome::kPass) passes[pattern] = true;
     }
   }
@@ -91,20 +91,16 @@ bool IsKnown(const KnownFailures& known, const CaseVerdict& verdict) {
   return !known.Matches(oracle::CaseName(verdict)).empty();
 }
 
-bool IsWrong(const CaseVerdict& verdict) {
-  return verdict.outcome == Outcome::kFail || verdict.outcome == Outcome::kRejected ||
-         verdict.outcome == Outcome::kDied;
-}
-
 void Tally(report::CandidateReport& candidate, const KnownFailures& known) {
   std::map<std::string, DTypeEvidence> by_dtype;
   for (std::size_t at = 0; at < candidate.verdicts.size(); ++at) {
     const CaseVerdict& verdict = candidate.verdicts[at];
-    const bool known_case = IsWrong(verdict) && IsKnown(known, verdict);
+    const bool known_case = IsWrong(verdict.outcome) && IsKnown(known, verdict);
     if (known_case) candidate.known_cases.insert(at);
     CountOutcome(verdict, known_case, candidate.counts);
     if (verdict.call) continue;  // says nothing about arithmetic
-    if (IsCompared(verdict.outcome) || IsWrong(verdict)) AddEvidence(verdict, by_dtype[DTypeTag(*verdict.problem)]);
+    if (IsCompared(verdict.outcome) || IsWrong(verdict.outcome))
+      AddEvidence(verdict, by_dtype[DTypeTag(*verdict.problem)]);
   }
   for (auto& [tag, evidence] : by_dtype) {
     evidence.grade.grade = oracle::BestGrade(evidence.grades, evidence.dtypes).value_or("fail");

@@ -12,8 +12,6 @@ namespace wgrad::cli {
 
 /// Whether the case's own text is covered by a pattern of the failures that are known.
 bool IsKnown(const KnownFailures& known, const oracle::CaseVerdict& verdict);
-/// fail, rejected or died.
-bool IsWrong(const oracle::CaseVerdict& verdict);
 
 /// Fills counts, grades, known_cases and known_passing of `candidate` from its verdicts.
 void Tally(report::CandidateReport& candidate, const KnownFailures& known);

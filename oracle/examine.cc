@@ -270,8 +270,7 @@ CaseVerdict JudgeResult(const Problem& problem, const Tensor& input, const Tenso
 bool BatteryVerdict::passed() const {
   bool any_passed = false;
   for (const CaseVerdict& verdict : cases) {
-    if (verdict.outcome == Outcome::kFail || verdict.outcome == Outcome::kRejected || verdict.outcome == Outcome::kDied)
-      return false;
+    if (IsWrong(verdict.outcome)) return false;
     any_passed = any_passed || verdict.outcome == Outcome::kPass;
   }
   return any_passed;

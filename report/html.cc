@@ -37,29 +37,6 @@ summary { cursor: pointer; padding: .3rem 0; overflow-wrap: anywhere; }
 }
 )css";
 
-std::string Escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 // A name for links: letters, digits and dashes.
 std::string Anchor(std::string_view argument) {
   std::string anchor = "c-";
@@ -84,20 +61,20 @@ std::string FindingsTd(std::string_view label, const std::string& count, const M
 }
 
 std::string RowHtml(const MatrixRow& row) {
-  std::string name = "<strong>" + Escape(row.candidate->argument) + "</strong>";
-  if (!row.version.empty()) name += "<span class=\"version\">" + Escape(row.version) + "</span>";
+  std::string name = "<strong>" + internal::EscapeMarkup(row.candidate->argument) + "</strong>";
+  if (!row.version.empty()) name += "<span class=\"version\">" + internal::EscapeMarkup(row.version) + "</span>";
   std::string html = "<tr>" + Td("candidate", "<span>" + name + "</span>");
   if (!row.remark.empty()) {
-    return html +
-           fmt::format("<td data-label=\"state\" class=\"note\" colspan=\"9\">{}</td></tr>\n", Escape(row.remark));
+    return html + fmt::format("<td data-label=\"state\" class=\"note\" colspan=\"9\">{}</td></tr>\n",
+                              internal::EscapeMarkup(row.remark));
   }
   html += Td("verdict", row.verdict, row.verdict == "pass" ? "pass" : row.verdict == "fail" ? "fail" : "note");
-  html += Td("grade", Escape(row.grades));
+  html += Td("grade", internal::EscapeMarkup(row.grades));
   html += Td("passed", row.passed, "number");
   html += FindingsTd("failed", row.failed, row) + FindingsTd("rejected", row.rejected, row);
   html += FindingsTd("died", row.died, row);
   html += Td("unsupported", row.unsupported, "number");
-  html += Td("repeats", Escape(row.determinism), row.determinism.ends_with("differ") ? "note" : "word");
+  html += Td("repeats", internal::EscapeMarkup(row.determinism), row.determinism.ends_with("differ") ? "note" : "word");
   html += Td("cases/s", row.rate, "number");
   return html + "</tr>\n";
 }
@@ -107,18 +84,21 @@ std::string Findings(const CheckReport& report, const CandidateReport& candidate
   std::size_t shown = 0, more = 0;
   for (std::size_t i = 0; i < candidate.verdicts.size(); ++i) {
     const oracle::CaseVerdict& verdict = candidate.verdicts[i];
-    if (!internal::IsWrong(verdict) || candidate.known_cases.count(i) != 0) continue;
+    if (!IsWrong(verdict.outcome) || candidate.known_cases.count(i) != 0) continue;
     if (++shown > kMaxFindings) {
       ++more;
       continue;
     }
     const std::string text = ToText(verdict, ReplayCommand(report, candidate, verdict), {});
     html += fmt::format("<details><summary><span class=\"fail\">{}</span> {}</summary><pre>{}</pre></details>\n",
-                        NameOf(verdict.outcome), Escape(CaseName(verdict)), Escape(text));
+                        NameOf(verdict.outcome), internal::EscapeMarkup(CaseName(verdict)),
+                        internal::EscapeMarkupLines(text));
   }
   if (html.empty()) return "";
   if (more > 0) html += fmt::format("<p>and {} more: run the candidate by itself to see them.</p>\n", more);
-  return fmt::format("<h2 id=\"{}\">{}</h2>\n", Anchor(candidate.argument), Escape(candidate.argument)) + html;
+  return fmt::format("<h2 id=\"{}\">{}</h2>\n", Anchor(candidate.argument),
+                     internal::EscapeMarkup(candidate.argument)) +
+         html;
 }
 
 }  // namespace
@@ -138,8 +118,8 @@ std::string ToMatrixHtml(const CheckReport& report) {
       "<title>wgrad matrix</title>\n<style>{}</style>\n</head>\n<body>\n<h1>Weight gradients, judged</h1>\n"
       "<p>wgrad {} on {} ({}). <code>{}</code>, seed {}.{}</p>\n"
       "<table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n{}</body>\n</html>\n",
-      kStyle, Escape(report.environment.version), Escape(report.environment.processor),
-      Escape(report.environment.instruction_sets), Escape(report.command), report.seed,
+      kStyle, internal::EscapeMarkup(report.environment.version), internal::EscapeMarkup(report.environment.processor),
+      internal::EscapeMarkup(report.environment.instruction_sets), internal::EscapeMarkup(report.command), report.seed,
       report.interrupted ? " Interrupted: what is missing was not run." : "", head, rows, findings);
 }
 

@@ -139,7 +139,7 @@ Json FailureJson(const CheckReport& report, const CandidateReport& candidate, co
 void AppendFailures(const CheckReport& report, const CandidateReport& candidate, Json& failures) {
   for (std::size_t i = 0; i < candidate.verdicts.size(); ++i) {
     const CaseVerdict& verdict = candidate.verdicts[i];
-    if (internal::IsWrong(verdict) && candidate.known_cases.count(i) == 0) {
+    if (IsWrong(verdict.outcome) && candidate.known_cases.count(i) == 0) {
       failures.Append(FailureJson(report, candidate, verdict));
     }
   }

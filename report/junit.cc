@@ -15,50 +15,8 @@ namespace {
 using oracle::CaseVerdict;
 using oracle::Outcome;
 
-// Escaped for text and attributes alike. What XML 1.0 cannot hold (control characters, U+FFFE, U+FFFF) becomes U+FFFD.
-std::string Escape(std::string_view text) {
-  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-  const std::string valid = io::ToValidUtf8(text);
-  std::string out;
-  for (std::size_t i = 0; i < valid.size(); ++i) {
-    const char c = valid[i];
-    const std::string_view three = std::string_view(valid).substr(i, 3);
-    if (three == "\xEF\xBF\xBE" || three == "\xEF\xBF\xBF") {
-      out += kReplacement;
-      i += 2;
-    } else if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else if (c == '\n' || c == '\t' || c == '\r') {
-      out += fmt::format("&#{};", static_cast<int>(c));
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += kReplacement;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-// Text between tags, where line feeds stay as they are and are easier to read.
-std::string EscapeLines(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    out += Escape(text.substr(0, end));
-    if (end < text.size()) out += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
-
 std::string Attribute(std::string_view name, std::string_view value) {
-  return fmt::format(" {}=\"{}\"", name, Escape(value));
+  return fmt::format(" {}=\"{}\"", name, internal::EscapeMarkup(value));
 }
 
 // The outcome's element inside a test case; empty for a pass.
@@ -80,8 +38,8 @@ std::string OutcomeXml(const CheckReport& report, const CandidateReport& candida
   }
   const std::string_view element = verdict.outcome == Outcome::kDied ? "error" : "failure";
   const std::string text = ToText(verdict, ReplayCommand(report, candidate, verdict), TextOptions());
-  return fmt::format("<{}{}{}>{}</{}>", element, message, Attribute("type", NameOf(verdict.outcome)), EscapeLines(text),
-                     element);
+  return fmt::format("<{}{}{}>{}</{}>", element, message, Attribute("type", NameOf(verdict.outcome)),
+                     internal::EscapeMarkupLines(text), element);
 }
 
 std::string CaseXml(const CheckReport& report, const CandidateReport& candidate, std::size_t which) {

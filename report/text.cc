@@ -173,7 +173,7 @@ std::string ToText(const oracle::BatteryVerdict& battery) {
   std::string whole, lines;
   std::size_t shown = 0;
   for (const CaseVerdict& verdict : battery.cases) {
-    const bool is_shown = internal::IsWrong(verdict) && shown < max_failures;
+    const bool is_shown = IsWrong(verdict.outcome) && shown < max_failures;
     shown += is_shown ? 1 : 0;
     if (is_shown) whole += internal::CaseText(verdict, "", paint) + "\n";
     if (!is_shown) lines += internal::CaseLine(verdict, paint);

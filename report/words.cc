@@ -57,9 +57,44 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-bool IsWrong(const oracle::CaseVerdict& verdict) {
-  return verdict.outcome == oracle::Outcome::kFail || verdict.outcome == oracle::Outcome::kRejected ||
-         verdict.outcome == oracle::Outcome::kDied;
+std::string EscapeMarkup(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  const std::string valid = io::ToValidUtf8(text);
+  std::string out;
+  for (std::size_t i = 0; i < valid.size(); ++i) {
+    const char c = valid[i];
+    const std::string_view three = std::string_view(valid).substr(i, 3);
+    if (three == "\xEF\xBF\xBE" || three == "\xEF\xBF\xBF") {
+      out += kReplacement;
+      i += 2;
+    } else if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else if (c == '\n' || c == '\t' || c == '\r') {
+      out += fmt::format("&#{};", static_cast<int>(c));
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += kReplacement;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string EscapeMarkupLines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += EscapeMarkup(text.substr(0, end));
+    if (end < text.size()) out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
 }
 
 std::string DepthSentence(std::int64_t achieved_depth, std::int64_t max_terms) {

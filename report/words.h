@@ -23,8 +23,11 @@ std::string HexBits(DType dtype, std::uint64_t bits);
 /// Words of a candidate's own on one line: control characters become blanks, invalid UTF-8 U+FFFD.
 std::string OneLine(std::string_view text);
 
-/// Failed, rejected or died.
-bool IsWrong(const oracle::CaseVerdict& verdict);
+/// For text and attributes of XML and HTML. What XML 1.0 cannot hold (control characters, U+FFFE, U+FFFF) becomes
+/// U+FFFD.
+std::string EscapeMarkup(std::string_view text);
+/// The same, with line ends as they are.
+std::string EscapeMarkupLines(std::string_view text);
 /// What the largest error is like: "behaves like a chain of 37 roundings, longest sum 12,544".
 std::string DepthSentence(std::int64_t achieved_depth, std::int64_t max_terms);
 

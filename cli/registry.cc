@@ -12,7 +12,7 @@
 #include "candidates/plugin/plugin_candidate.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
-#include "fuzz/wrong_kernels.h"
+#include "fuzz/kernels/wrong_kernels.h"
 #include "optimized/filter_gradient.h"
 #include "reference/filter_gradient.h"
 

@@ -25,7 +25,7 @@ ARROWS = {
     "clients": ({"wgrad_candidate.h"}, set()),
     "suites": ({"core", "io"}, set()),
     "cli": (ALL_LIBRARIES, {"CLI/", "fmt/"}),
-    "bench": ({"core", "optimized", "candidates", "oracle"}, {"benchmark/"}),
+    "bench": ({"core", "optimized", "candidates", "oracle", "fuzz"}, {"benchmark/"}),
     # Examples stand for projects of other people's, with headers of their own beside an installed wgrad's.
     "examples": (ALL_LIBRARIES | {"wgrad_plugin.h", "filter_gradient.h"}, {"gtest/", "gmock/"}),
     "tests": (ALL_LIBRARIES | {"cli", "bench", "clients", "tests", "wgrad_plugin.h"},

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/candidate.h"
-#include "fuzz/unchecked.h"
-#include "fuzz/wrong_kernels.h"
+#include "fuzz/kernels/unchecked.h"
+#include "fuzz/kernels/wrong_kernels.h"
 #include "io/json.h"
 #include "optimized/filter_gradient.h"
 #include "oracle/examine.h"

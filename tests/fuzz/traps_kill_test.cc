@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fuzz/wrong_kernels.h"
+#include "fuzz/kernels/wrong_kernels.h"
 #include "oracle/examine.h"
 #include "suites/suites.h"
 

@@ -1,6 +1,6 @@
 // Each structural fault on the smallest input that shows it, with the wrong result in numbers, and the control beside
 // it.
-#include "fuzz/wrong_kernels.h"
+#include "fuzz/kernels/wrong_kernels.h"
 
 #include <gtest/gtest.h>
 

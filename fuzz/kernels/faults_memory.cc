@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/case.h"
-#include "fuzz/faults.h"
+#include "fuzz/kernels/faults.h"
 
 namespace wgrad::fuzz {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/candidate.h"
-#include "fuzz/wrong_kernels.h"
+#include "fuzz/kernels/wrong_kernels.h"
 
 namespace wgrad::fuzz {
 

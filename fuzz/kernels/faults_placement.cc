@@ -1,7 +1,7 @@
 // Faults in the order of elements: flipped taps, exchanged axes, foreign layouts, channels of the wrong group.
 #include <utility>
 
-#include "fuzz/faults.h"
+#include "fuzz/kernels/faults.h"
 
 namespace wgrad::fuzz {
 namespace {

@@ -1,11 +1,11 @@
-#include "fuzz/wrong_kernels.h"
+#include "fuzz/kernels/wrong_kernels.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/guarded_call.h"
-#include "fuzz/faults.h"
-#include "fuzz/unchecked.h"
+#include "fuzz/kernels/faults.h"
+#include "fuzz/kernels/unchecked.h"
 
 namespace wgrad::fuzz {
 namespace {

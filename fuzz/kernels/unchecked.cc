@@ -1,10 +1,10 @@
-#include "fuzz/unchecked.h"
+#include "fuzz/kernels/unchecked.h"
 
 #include <string>
 #include <utility>
 
 #include "core/guarded_call.h"
-#include "fuzz/recipe.h"
+#include "fuzz/kernels/recipe.h"
 
 namespace wgrad::fuzz {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fuzz/faults.h"
+#include "fuzz/kernels/faults.h"
 
 namespace wgrad::fuzz {
 namespace {
@@ -62,7 +62,7 @@ std::vector<Fault> Paddings() {
       GeometryFault(
           {"pads_of_axes_exchanged", "P5", "the padding of rows and of columns is exchanged", "NNPACK 15"},
           [](const Problem&, Geometry& geometry) { std::swap(geometry.rows.pad_before, geometry.columns.pad_before); }),
-      GeometryFault({"pads_before_after_exchanged", "P6", "the padding before and after is exchanged", "opacus 451"},
+      GeometryFault({"pad_before_after_swapped", "P6", "the padding before and after is exchanged", "opacus 451"},
                     [](const Problem&, Geometry& geometry) {
                       OnBothAxes(geometry, [](Axis& axis) { std::swap(axis.pad_before, axis.pad_after); });
                     }),

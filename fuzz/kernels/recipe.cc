@@ -1,4 +1,4 @@
-#include "fuzz/recipe.h"
+#include "fuzz/kernels/recipe.h"
 
 #include <cstddef>
 #include <cstring>

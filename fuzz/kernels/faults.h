@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "fuzz/recipe.h"
-#include "fuzz/wrong_kernels.h"
+#include "fuzz/kernels/recipe.h"
+#include "fuzz/kernels/wrong_kernels.h"
 
 namespace wgrad::fuzz {
 

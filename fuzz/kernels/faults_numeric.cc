@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "fuzz/faults.h"
+#include "fuzz/kernels/faults.h"
 
 namespace wgrad::fuzz {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fuzz/faults.h"
+#include "fuzz/kernels/faults.h"
 
 namespace wgrad::fuzz {
 namespace {

@@ -10,6 +10,8 @@ class App;
 namespace wgrad::cli {
 
 void AddCheckCommand(CLI::App& program, ExitCode& exit_code);
+void AddFuzzCommand(CLI::App& program, ExitCode& exit_code);
+void AddReplayCommand(CLI::App& program, ExitCode& exit_code);
 void AddJudgeCommand(CLI::App& program, ExitCode& exit_code);
 void AddRunCommand(CLI::App& program, ExitCode& exit_code);
 void AddDescribeCommand(CLI::App& program, ExitCode& exit_code);

@@ -39,6 +39,8 @@ ExitCode Run(int argc, char** argv) {
   program.require_subcommand(1);
   program.footer(kFooter);
   AddCheckCommand(program, exit_code);
+  AddFuzzCommand(program, exit_code);
+  AddReplayCommand(program, exit_code);
   AddJudgeCommand(program, exit_code);
   AddRunCommand(program, exit_code);
   AddDescribeCommand(program, exit_code);

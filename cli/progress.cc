@@ -1,5 +1,6 @@
 #include "cli/progress.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -37,8 +38,36 @@ std::string Duration(double seconds) {
 
 }  // namespace
 
+ProgressLine::ProgressLine(bool on_terminal)
+    : on_terminal_(on_terminal), last_shown_(std::chrono::steady_clock::now()) {}
+
+bool ProgressLine::IsDue() {
+  const auto now = std::chrono::steady_clock::now();
+  if (on_terminal_ ? now - last_shown_ < kTerminalInterval : now - last_shown_ < kPlainInterval) return false;
+  last_shown_ = now;
+  return true;
+}
+
+void ProgressLine::Show(const std::string& line) {
+  if (!on_terminal_) {
+    std::fprintf(stderr, "wgrad: %s\n", line.c_str());
+    return;
+  }
+  // Back to the start of the line, erase it, write the new one.
+  std::fprintf(stderr, "\r\x1b[2K%s", line.c_str());
+  std::fflush(stderr);
+  visible_ = true;
+}
+
+void ProgressLine::Clear() {
+  if (!visible_) return;
+  std::fputs("\r\x1b[2K", stderr);
+  std::fflush(stderr);
+  visible_ = false;
+}
+
 Progress::Progress(std::int64_t total_cases, bool on_terminal)
-    : on_terminal_(on_terminal), start_(Clock::now()), last_shown_(start_), total_(total_cases) {}
+    : line_(on_terminal), start_(Clock::now()), total_(total_cases) {}
 
 void Progress::CountCase(std::int64_t elements, bool failed) {
   const std::lock_guard lock(mutex_);
@@ -61,26 +90,29 @@ std::string Progress::Line(double seconds) const {
 }
 
 void Progress::Show() {
-  const auto now = Clock::now();
-  if (on_terminal_ ? now - last_shown_ < kTerminalInterval : now - last_shown_ < kPlainInterval) return;
-  last_shown_ = now;
+  if (!line_.IsDue()) return;
   const std::lock_guard lock(mutex_);
-  const std::string line = Line(std::chrono::duration<double>(now - start_).count());
-  if (on_terminal_) {
-    // Back to the start of the line, erase it, write the new one.
-    std::fprintf(stderr, "\r\x1b[2K%s", line.c_str());
-    std::fflush(stderr);
-    line_visible_ = true;
-  } else {
-    std::fprintf(stderr, "wgrad: %s\n", line.c_str());
-  }
+  line_.Show(Line(std::chrono::duration<double>(Clock::now() - start_).count()));
 }
 
-void Progress::Clear() {
-  if (!line_visible_) return;
-  std::fputs("\r\x1b[2K", stderr);
-  std::fflush(stderr);
-  line_visible_ = false;
+void Progress::Clear() { line_.Clear(); }
+
+CampaignProgress::CampaignProgress(const Plan& plan, bool on_terminal)
+    : plan_(plan), line_(on_terminal), start_(std::chrono::steady_clock::now()) {}
+
+void CampaignProgress::Show(std::int64_t done) {
+  if (!line_.IsDue()) return;
+  const auto now = std::chrono::steady_clock::now();
+  const double seconds = plan_.seconds_before + std::chrono::duration<double>(now - start_).count();
+  const std::int64_t total = plan_.done_before + done;
+  std::string line = std::to_string(total) + (plan_.cases > 0 ? "/" + std::to_string(plan_.cases) : "") + " cases, " +
+                     Short(static_cast<double>(total) / seconds) + " cases/s";
+  if (plan_.deadline != std::chrono::steady_clock::time_point()) {
+    line += ", " + Duration(std::max(0.0, std::chrono::duration<double>(plan_.deadline - now).count())) + " left";
+  }
+  line_.Show(line);
 }
+
+void CampaignProgress::Clear() { line_.Clear(); }
 
 }  // namespace wgrad::cli

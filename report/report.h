@@ -73,6 +73,12 @@ Counts TotalCounts(const CheckReport& report);
 std::string ReplayCommand(const CheckReport& report, const CandidateReport& candidate,
                           const oracle::CaseVerdict& verdict);
 
+/// A word as a shell takes it.
+std::string QuoteForShell(const std::string& word);
+/// The options of `command` that decided how `judging` came out, each after a blank; what a candidate declares or the
+/// default gives comes by itself.
+std::string JudgingWords(const std::string& command, const oracle::Judging& judging);
+
 struct TextOptions {
   bool color = false;
   std::size_t max_failures = 10;  // shown whole; the rest are counted

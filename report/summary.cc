@@ -8,7 +8,6 @@
 #include "report/report.h"
 
 namespace wgrad::report {
-namespace {
 
 std::string QuoteForShell(const std::string& word) {
   const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
@@ -21,6 +20,8 @@ std::string QuoteForShell(const std::string& word) {
   return quoted + "'";
 }
 
+namespace {
+
 bool HasWord(const std::string& command, std::string_view word) {
   std::istringstream words(command);
   for (std::string one; words >> one;) {
@@ -29,7 +30,8 @@ bool HasWord(const std::string& command, std::string_view word) {
   return false;
 }
 
-// The judging that was asked for on the command line; what a candidate declares or the default gives comes by itself.
+}  // namespace
+
 std::string JudgingWords(const std::string& command, const oracle::Judging& judging) {
   std::string words;
   if (judging.class_source == "command line") words += " --class " + oracle::Format(judging.accuracy_class);
@@ -44,8 +46,6 @@ std::string JudgingWords(const std::string& command, const oracle::Judging& judg
   if (policy.zero_skip && HasWord(command, "--zero-skip")) words += " --zero-skip";
   return words;
 }
-
-}  // namespace
 
 void Counts::Add(const Counts& other) {
   cases += other.cases;

@@ -1,6 +1,7 @@
 #include "fuzz/arbitrary_problem.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/check.h"
 #include "fuzz/draw.h"
@@ -14,8 +15,8 @@ namespace {
 constexpr int kMaxAttempts = 100'000;  // of drawing a problem inside the space
 
 std::int64_t SmallPad(Draw& draw) {
-  static const auto generator = rc::gen::weightedElement<std::int64_t>({{6, 0}, {5, 1}, {3, 2}, {1, 3}, {1, 5}});
-  return draw(generator);
+  static constexpr Weighted<std::int64_t> kPads[] = {{6, 0}, {5, 1}, {3, 2}, {1, 3}, {1, 5}};
+  return draw.Of(kPads);
 }
 
 AxisDraft DrawAxis(Draw& draw) {
@@ -30,12 +31,11 @@ AxisDraft DrawAxis(Draw& draw) {
 }
 
 ProblemDraft DrawFreely(const Space& space, Draw& draw) {
-  static const auto paddings =
-      rc::gen::weightedElement<Padding>({{4, Padding::kSame}, {3, Padding::kValid}, {4, Padding::kExplicit}});
+  static constexpr Weighted<Padding> kPaddings[] = {{4, Padding::kSame}, {3, Padding::kValid}, {4, Padding::kExplicit}};
   ProblemDraft draft;
   draft.dtypes = draw.Of(space.dtypes);
   draft.data_format = draw.OneIn(3) ? DataFormat::kNchw : DataFormat::kNhwc;
-  draft.padding = draw(paddings);
+  draft.padding = draw.Of(kPaddings);
   draft.batch = draw.Small();
   draft.groups = draw.OneIn(4) ? draw.Small() : 1;
   draft.filter_depth = draw.Small();
@@ -90,21 +90,21 @@ void Fit(ProblemDraft& draft) {
   }
 }
 
-// Halves the largest size until the work is affordable.
+// Halves the largest size until the work is affordable. Nothing where a window that must fit keeps that from happening.
 std::optional<Problem> WithinLimits(const Space& space, ProblemDraft draft) {
   for (std::int64_t* size : Sizes(draft)) *size = std::min(*size, space.max_size);
   while (draft.groups > 1 && draft.groups * std::max(draft.filter_depth, draft.out_per_group) > space.max_size) {
     draft.groups /= 2;
   }
-  for (;;) {
+  for (std::int64_t work = std::numeric_limits<std::int64_t>::max();;) {
     Fit(draft);
     if (std::max(draft.rows.input, draft.columns.input) > space.max_size) return std::nullopt;
     std::optional<Problem> problem = ToProblem(draft);
     if (!problem || problem->multiply_adds() <= space.max_work) return problem;
+    if (problem->multiply_adds() >= work) return std::nullopt;
+    work = problem->multiply_adds();
     const std::vector<std::int64_t*> sizes = Sizes(draft);
-    std::int64_t* largest = *std::max_element(sizes.begin(), sizes.end(), [](auto* a, auto* b) { return *a < *b; });
-    if (*largest <= 1) return std::nullopt;
-    *largest /= 2;
+    **std::max_element(sizes.begin(), sizes.end(), [](auto* a, auto* b) { return *a < *b; }) /= 2;
   }
 }
 
@@ -123,8 +123,8 @@ Problem DrawProblem(const Space& space, Draw& draw) {
 }  // namespace
 
 rc::Gen<Problem> ArbitraryProblem(const Space& space) {
-  return rc::Gen<Problem>([space](const rc::Random& random, int size) {
-    Draw draw(random, size, space.max_size);
+  return rc::Gen<Problem>([space](rc::Random random, int) {
+    Draw draw(random.next(), space.max_size);
     return rc::shrinkable::shrinkRecur(DrawProblem(space, draw), [](const Problem& problem) {
       return rc::seq::fromContainer(PlainerProblems(problem));
     });

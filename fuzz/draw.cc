@@ -20,15 +20,9 @@ std::vector<std::int64_t> AwkwardSizes() {
 
 }  // namespace
 
-std::int64_t Draw::Between(std::int64_t low, std::int64_t high) {
-  if (high <= low) return low;
-  return low + static_cast<std::int64_t>(random_.split().next() % static_cast<std::uint64_t>(high - low + 1));
-}
-
 std::int64_t Draw::Small() {
-  static const auto generator =
-      rc::gen::weightedElement<std::int64_t>({{6, 1}, {5, 2}, {4, 3}, {2, 4}, {1, 5}, {1, 6}, {1, 7}});
-  return std::min((*this)(generator), max_size_);
+  static constexpr Weighted<std::int64_t> kSizes[] = {{6, 1}, {5, 2}, {4, 3}, {2, 4}, {1, 5}, {1, 6}, {1, 7}};
+  return std::min(Of(kSizes), max_size_);
 }
 
 std::int64_t Draw::Awkward() {
@@ -40,8 +34,8 @@ std::int64_t Draw::Awkward() {
 }
 
 std::int64_t Draw::Step() {
-  static const auto generator = rc::gen::weightedElement<std::int64_t>({{6, 2}, {3, 3}, {1, 4}, {1, 5}});
-  return (*this)(generator);
+  static constexpr Weighted<std::int64_t> kSteps[] = {{6, 2}, {3, 3}, {1, 4}, {1, 5}};
+  return Of(kSteps);
 }
 
 }  // namespace wgrad::fuzz

@@ -136,7 +136,8 @@ void CaseJudge::JudgeElement(const JudgedRun& run, FactsEngine& engine, Element&
   const double actual = element.actual;
   const bool padding_is_optional = judging_.policy.pad != PadPolicy::kMultiply || judging_.policy.zero_skip;
   const std::uint8_t harmless = padding_is_optional ? std::uint8_t{kCensusPaddingNonFinite} : std::uint8_t{0};
-  element.quick = (element.census & ~harmless) == 0 && std::isfinite(actual) && element.terms > 0 &&
+  element.finite_terms = (element.census & ~harmless) == 0;
+  element.quick = element.finite_terms && std::isfinite(actual) && element.terms > 0 &&
                   std::isfinite(element.sum.high) && std::isfinite(element.abs_sum.high) && element.abs_sum.high > 0;
   if (element.quick) {
     // The first difference may round once, the second once more; S itself is known to 2^-100.
@@ -160,13 +161,18 @@ void CaseJudge::JudgeElement(const JudgedRun& run, FactsEngine& engine, Element&
 std::optional<bool> CaseJudge::AcceptsSpecial(const Element& element) const {
   const bool plus = (element.census & kCensusPlusInfinity) != 0;
   const bool minus = (element.census & kCensusMinusInfinity) != 0;
+  const bool padding = (element.census & kCensusPaddingNonFinite) != 0;
   const bool must_be_nan = (element.census & kCensusNaN) != 0 || (plus && minus);
   if (std::isnan(element.actual)) {
     if (must_be_nan) return true;
-    if ((element.census & kCensusPaddingNonFinite) != 0 && judging_.policy.pad != PadPolicy::kSkip) return true;
+    if (padding && judging_.policy.pad != PadPolicy::kSkip) return true;
   } else if (must_be_nan && !judging_.policy.zero_skip) {
     return false;
   }
+  // One infinity among the terms is the sum, whatever the others are (S4).
+  const bool multiplies_padding = padding && judging_.policy.pad == PadPolicy::kMultiply;
+  const bool one_infinity = plus != minus && !must_be_nan && !multiplies_padding;
+  if (one_infinity && std::isinf(element.actual)) return (element.actual > 0) == plus;
   return std::nullopt;
 }
 
@@ -174,7 +180,7 @@ std::optional<bool> CaseJudge::AcceptsSpecial(const Element& element) const {
 std::optional<bool> CaseJudge::AcceptsQuickly(ClassBound& bound, Element& element) {
   if (!element.quick) return std::nullopt;
   const double reach = std::max(element.abs_sum.high, std::fabs(element.actual));
-  if (reach >= bound.overflow_free_limit()) return std::nullopt;
+  const bool may_overflow = reach >= bound.overflow_free_limit();
   const bool may_be_flushed = element.actual == 0;
   if (bound.SingleRounding(element.terms)) {
     // The product rounds in the accumulator as in the result: either one format, or exact there.
@@ -183,7 +189,7 @@ std::optional<bool> CaseJudge::AcceptsQuickly(ClassBound& bound, Element& elemen
     const bool exact_product =
         accumulator.precision >= 2 * in.precision &&
         element.abs_sum.high >= std::ldexp(1.0, std::max(-1000, accumulator.lowest_exponent() + 2 * in.precision));
-    if (!(accumulator == out_) && !exact_product) return std::nullopt;
+    if (may_overflow || (!(accumulator == out_) && !exact_product)) return std::nullopt;
     if (CorrectlyRounded(element)) return true;
     return may_be_flushed || bound.reads_subnormals_as_zero() ? std::nullopt : std::optional<bool>(false);
   }
@@ -192,15 +198,25 @@ std::optional<bool> CaseJudge::AcceptsQuickly(ClassBound& bound, Element& elemen
   const double store = StoreReach(bound, element);
   if (element.error_high < (permitted.low + store) * (1 - 0x1p-50)) return true;
   if (element.error_high <= permitted.low) return true;
+  // Sums that are exact on the way: the store alone rounds, if anything does.
+  if (permitted.high == 0 && CorrectlyRounded(element)) return true;
   const bool certain = element.error_low > (permitted.high + store) * (1 + 0x1p-50);
-  if (certain && !may_be_flushed) return false;
+  if (certain && !may_be_flushed && !may_overflow) return false;
   return std::nullopt;
+}
+
+// Whether RN(S) is inside the class whatever the bound is. Where the store rounds, the ends of the interval are rounded
+// from both sides of S; where nothing is stored, a sum beyond the result's range is beyond the accumulator's too.
+bool CaseJudge::HoldsCorrectlyRounded(const ClassBound& bound, const Element& element) {
+  if (!element.finite_terms || bound.SingleRounding(element.terms)) return false;
+  return bound.store() != Store::kNone || std::isinf(element.actual);
 }
 
 bool CaseJudge::Accepts(ClassBound& bound, FactsEngine& engine, Element& element) {
   if (element.terms == 0 && element.census == 0) return element.actual == 0;
   if (const auto special = AcceptsSpecial(element)) return *special;
   if (const auto quick = AcceptsQuickly(bound, element)) return *quick;
+  if (HoldsCorrectlyRounded(bound, element) && CorrectlyRounded(element)) return true;
   return bound.Allow(ExactFacts(bound, engine, element)).Contains(element.actual, result_dtype_);
 }
 

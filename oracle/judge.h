@@ -56,6 +56,7 @@ class CaseJudge {
   void Remember(const JudgedRun& run, FactsEngine& engine, Element& element, bool wrong);
   ElementFacts ExactFacts(const ClassBound& bound, FactsEngine& engine, const Element& element) const;
   bool CorrectlyRounded(Element& element) const;
+  static bool HoldsCorrectlyRounded(const ClassBound& bound, const Element& element);
   /// Counts the element's covered terms where that is plain, else returns the magnitude above which they are.
   double CountCoverage(Element& element);
   double CoverageThreshold(Element& element);

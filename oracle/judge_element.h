@@ -44,9 +44,10 @@ struct CaseJudge::Element {
   std::uint8_t census;
   DoubleDouble sum;
   DoubleDouble abs_sum;
-  bool quick = false;    // finite throughout, far from every overflow: doubles may decide where they are certain
-  double error = 0;      // |actual - S| in doubles, where quick
-  double error_low = 0;  // error_low <= |actual - S| <= error_high where quick
+  bool finite_terms = false;  // what is not finite is no term of the sum: S is its exact value
+  bool quick = false;         // finite throughout, far from every overflow: doubles may decide where they are certain
+  double error = 0;           // |actual - S| in doubles, where quick
+  double error_low = 0;       // error_low <= |actual - S| <= error_high where quick
   double error_high = 0;
   Gaps gaps{};            // around actual
   double gap_to_sum = 0;  // from actual to its neighbour on S's side

@@ -21,7 +21,7 @@ void CaseJudge::UpdateGrades(FactsEngine& engine, Element& element) {
     return;
   }
   // A correctly rounded result is inside every class of the ladder.
-  if (element.quick && CorrectlyRounded(element)) return;
+  if (element.finite_terms && CorrectlyRounded(element)) return;
   for (std::size_t i = 0; i < ladder_.size();) {
     Row& row = ladder_[i];
     const bool holds = Accepts(row.bound, engine, element);

@@ -11,6 +11,7 @@ namespace wgrad::cli {
 
 void AddCheckCommand(CLI::App& program, ExitCode& exit_code);
 void AddFuzzCommand(CLI::App& program, ExitCode& exit_code);
+void AddGradcheckCommand(CLI::App& program, ExitCode& exit_code);
 void AddReplayCommand(CLI::App& program, ExitCode& exit_code);
 void AddJudgeCommand(CLI::App& program, ExitCode& exit_code);
 void AddRunCommand(CLI::App& program, ExitCode& exit_code);

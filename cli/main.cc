@@ -40,6 +40,7 @@ ExitCode Run(int argc, char** argv) {
   program.footer(kFooter);
   AddCheckCommand(program, exit_code);
   AddFuzzCommand(program, exit_code);
+  AddGradcheckCommand(program, exit_code);
   AddReplayCommand(program, exit_code);
   AddJudgeCommand(program, exit_code);
   AddRunCommand(program, exit_code);

@@ -30,22 +30,6 @@ const Property& FindProperty(std::string_view name) {
   return *found;
 }
 
-PropertyOutcome OutcomeOf(AnswerKind kind) {
-  switch (kind) {
-    case AnswerKind::kResult:
-      return PropertyOutcome::kHolds;
-    case AnswerKind::kUnsupported:
-      return PropertyOutcome::kUnsupported;
-    case AnswerKind::kRejected:
-      return PropertyOutcome::kRejected;
-    case AnswerKind::kError:
-      return PropertyOutcome::kError;
-    case AnswerKind::kDied:
-      return PropertyOutcome::kDied;
-  }
-  return PropertyOutcome::kError;
-}
-
 PropertyVerdict NotApplicable(std::string why) {
   return {.outcome = PropertyOutcome::kNotApplicable, .reason = std::move(why)};
 }
@@ -156,6 +140,22 @@ std::string_view NameOf(PropertyOutcome outcome) {
   static constexpr std::string_view kNames[] = {"holds", "broken", "not applicable", "unsupported", "rejected",
                                                 "error", "died"};
   return kNames[static_cast<int>(outcome)];
+}
+
+PropertyOutcome OutcomeOf(AnswerKind kind) {
+  switch (kind) {
+    case AnswerKind::kResult:
+      return PropertyOutcome::kHolds;
+    case AnswerKind::kUnsupported:
+      return PropertyOutcome::kUnsupported;
+    case AnswerKind::kRejected:
+      return PropertyOutcome::kRejected;
+    case AnswerKind::kError:
+      return PropertyOutcome::kError;
+    case AnswerKind::kDied:
+      return PropertyOutcome::kDied;
+  }
+  return PropertyOutcome::kError;
 }
 
 bool IsWrong(PropertyOutcome outcome) {

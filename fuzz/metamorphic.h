@@ -31,6 +31,8 @@ enum class PropertyOutcome : std::uint8_t {
   kDied,
 };
 std::string_view NameOf(PropertyOutcome outcome);  // holds, broken, not applicable, unsupported, ..
+/// kHolds for a result.
+PropertyOutcome OutcomeOf(AnswerKind kind);
 /// broken, rejected, error or died
 bool IsWrong(PropertyOutcome outcome);
 

@@ -12,6 +12,7 @@
 #include "candidates/plugin/plugin_candidate.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
+#include "fuzz/kernels/right_kernels.h"
 #include "fuzz/kernels/wrong_kernels.h"
 #include "optimized/filter_gradient.h"
 #include "reference/filter_gradient.h"
@@ -20,6 +21,7 @@ namespace wgrad::cli {
 namespace {
 
 constexpr std::string_view kMutantPrefix = "mutant:";
+constexpr std::string_view kRightPrefix = "right:";
 
 // A candidate's words: "onednn:any" is name onednn, variant any.
 struct CandidateWords {
@@ -39,9 +41,10 @@ CandidateWords Split(std::string_view argument) {
   return {std::string(name), std::string(argument.substr(cut + 1)), LooksLikePath(name)};
 }
 
-std::vector<std::string> MutantNames() {
+template <typename Kernel>
+std::vector<std::string> NamesOf(const std::vector<Kernel>& kernels) {
   std::vector<std::string> names;
-  for (const fuzz::WrongKernel& kernel : fuzz::WrongKernels()) names.push_back(kernel.name);
+  for (const Kernel& kernel : kernels) names.push_back(kernel.name);
   return names;
 }
 
@@ -210,11 +213,32 @@ Result<std::vector<OpenedCandidate>> OpenAdapter(const candidates::Adapter& adap
   return opened;
 }
 
-Result<std::vector<OpenedCandidate>> OpenMutant(std::string_view argument) {
-  const std::string name(argument.substr(kMutantPrefix.size()));
-  const std::vector<std::string> names = MutantNames();
-  if (std::find(names.begin(), names.end(), name) == names.end()) return UnknownName("wrong kernel", name, names);
-  return InProcess(argument, [name] { return fuzz::MakeWrongKernel(name); });
+// One of the kernels of fuzz/, which `make` makes by name.
+struct BuiltInKernels {
+  std::string_view prefix;
+  std::string_view kind;
+  std::vector<std::string> names;
+  std::unique_ptr<Candidate> (*make)(std::string_view name);
+};
+
+std::vector<BuiltInKernels> AllBuiltInKernels() {
+  return {{kMutantPrefix, "wrong kernel", NamesOf(fuzz::WrongKernels()), fuzz::MakeWrongKernel},
+          {kRightPrefix, "right kernel", NamesOf(fuzz::RightKernels()), fuzz::MakeRightKernel}};
+}
+
+// Nothing where `argument` has none of their prefixes.
+std::optional<Result<std::vector<OpenedCandidate>>> OpenBuiltInKernel(std::string_view argument) {
+  for (const BuiltInKernels& kernels : AllBuiltInKernels()) {
+    if (!argument.starts_with(kernels.prefix)) continue;
+    const std::string name(argument.substr(kernels.prefix.size()));
+    if (std::ranges::count(kernels.names, name) == 0) return UnknownName(kernels.kind, name, kernels.names);
+    return InProcess(argument, [name, make = kernels.make] { return make(name); });
+  }
+  return std::nullopt;
+}
+
+bool NamesBuiltInKernel(std::string_view argument) {
+  return argument.starts_with(kMutantPrefix) || argument.starts_with(kRightPrefix);
 }
 
 }  // namespace
@@ -235,7 +259,7 @@ Result<candidates::Adapter> FindAdapter(const std::string& name) {
 }
 
 Result<std::vector<OpenedCandidate>> OpenCandidate(std::string_view argument, const CandidateSettings& settings) {
-  if (argument.starts_with(kMutantPrefix)) return OpenMutant(argument);
+  if (auto kernel = OpenBuiltInKernel(argument)) return *std::move(kernel);
   if (const auto command = ParseCommand(argument)) return OpenCommand(*command, settings);
   const CandidateWords words = Split(argument);
   if (words.is_path) return OpenPluginFile(words, settings);
@@ -276,6 +300,9 @@ Result<std::vector<CandidateListing>> ListCandidates() {
   }
   listings.push_back({"PATH.so", "a plugin of your own (docs/plugin.md), with :VARIANT where it has several"});
   listings.push_back({"cmd:COMMAND", "a program in any language that speaks the process protocol (docs/protocol.md)"});
+  for (const fuzz::RightKernel& kernel : fuzz::RightKernels()) {
+    listings.push_back({std::string(kRightPrefix) + kernel.name, "right and different: " + kernel.description});
+  }
   for (const fuzz::WrongKernel& kernel : fuzz::WrongKernels()) {
     const bool control = kernel.family == fuzz::FaultFamily::kControl;
     listings.push_back({std::string(kMutantPrefix) + kernel.name,
@@ -286,7 +313,7 @@ Result<std::vector<CandidateListing>> ListCandidates() {
 
 Status CheckName(std::string_view argument) {
   const CandidateWords words = Split(argument);
-  if (argument.starts_with(kMutantPrefix) || ParseCommand(argument) || words.is_path) return Ok();
+  if (NamesBuiltInKernel(argument) || ParseCommand(argument) || words.is_path) return Ok();
   const Result<std::vector<std::string>> known = MatrixCandidates();
   if (!known.ok()) return known.error();
   if (std::ranges::count(*known, words.name) != 0) return Ok();

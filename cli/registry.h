@@ -30,16 +30,17 @@ struct OpenedCandidate {
   std::function<std::unique_ptr<Candidate>(int)> make_perturbed = {};
 };
 
-/// The candidate behind `argument` (a name, name:variant, mutant:NAME, cmd:COMMAND, cmd[VARIANT]:COMMAND, or the path
-/// of a plugin), one entry for each of its variants. One that is known but not installed covers nothing, and its
-/// greeting says what to type. Errors: unknown names with the nearest one, plugins and programs that cannot be opened.
+/// The candidate behind `argument` (a name, name:variant, mutant:NAME, right:NAME, cmd:COMMAND, cmd[VARIANT]:COMMAND,
+/// or the path of a plugin), one entry for each of its variants. One that is known but not installed covers nothing,
+/// and its greeting says what to type. Errors: unknown names with the nearest one, plugins and programs that cannot be
+/// opened.
 Result<std::vector<OpenedCandidate>> OpenCandidate(std::string_view argument, const CandidateSettings& settings);
 
 struct CandidateListing {
   std::string name;
   std::string description;
 };
-/// All that have a name, wrong kernels last. Errors: an adapter's damaged manifest.
+/// All that have a name, right and wrong kernels last. Errors: an adapter's damaged manifest.
 Result<std::vector<CandidateListing>> ListCandidates();
 
 /// Whether `argument` names something, without opening it. Errors: kNotFound with the nearest name.

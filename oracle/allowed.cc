@@ -74,7 +74,7 @@ void ClassBound::AllowOverflow(const ElementFacts& facts, const Rational& error,
 
 void ClassBound::AllowFinite(const ElementFacts& facts, AllowedSet& set) {
   set.has_range = true;
-  if (facts.terms == 0) {
+  if (facts.terms == 0 && !relative_to_norm()) {
     set.reason = "no non-zero term: the result must be zero";
     return;
   }

@@ -98,7 +98,8 @@ ClassBound::ClassBound(const Problem& problem, const AccuracyClass& accuracy_cla
   store_ = StoreFor(class_, accumulator_, out_, hardware);
   flushes_ = policy_.ftz || hardware;
   zeroes_subnormals_ = policy_.daz || hardware;
-  single_rounding_ = nearest_operations_ && !exact_sum_ && class_.splits == 1 && !relative_to_norm();
+  // Dot2 adds a product's error to it, and may lose that error to underflow.
+  single_rounding_ = nearest_operations_ && !exact_sum_ && !compensated_ && class_.splits == 1 && !relative_to_norm();
   if (relative_to_norm()) norm_factor_ = NormFactor();
   norm_factor_value_ = ToDouble(norm_factor_);
   const int largest = std::min({accumulator_.max_exponent, out_.max_exponent, 1000});
@@ -119,9 +120,14 @@ void ClassBound::SetData(const TensorScan& input, const TensorScan& out_backprop
     }
   }
   if (zeroes_subnormals_ && (input.has_subnormal || out_backprop.has_subnormal)) return;
+  // Partial sums that are kept, and Dot2, live in the result's format.
+  const bool in_result_format = class_.splits > 1 || compensated_;
+  const auto lowest = [&](const FloatFormat& format) {
+    return flushes_ ? format.min_exponent : format.lowest_exponent();
+  };
   const int grid = input.lowest_bit + out_backprop.lowest_bit;
-  if (grid < (flushes_ ? accumulator_.min_exponent : accumulator_.lowest_exponent())) return;
-  const int precision = class_.splits > 1 ? std::min(accumulator_.precision, out_.precision) : accumulator_.precision;
+  if (grid < lowest(accumulator_) || (in_result_format && grid < lowest(out_))) return;
+  const int precision = in_result_format ? std::min(accumulator_.precision, out_.precision) : accumulator_.precision;
   const int top = std::min(grid + precision, std::min(accumulator_.max_exponent, out_.max_exponent));
   if (top > 1000 || top < -1000) return;
   grid_exact_ = true;
@@ -213,7 +219,8 @@ Coefficients ClassBound::MakeCoefficients(std::int64_t terms) const {
 }
 
 ErrorRange ClassBound::QuickError(const QuickFacts& facts) {
-  if (facts.terms == 0 || exact_sum_ || ExactByGrid(facts.abs_sum)) return {};
+  const bool no_error = facts.terms == 0 && !relative_to_norm();
+  if (no_error || exact_sum_ || ExactByGrid(facts.abs_sum)) return {};
   const Coefficients& c = CoefficientsFor(facts.terms);
   constexpr double kDown = 1 - 0x1p-38;
   constexpr double kUp = 1 + 0x1p-38;
@@ -289,7 +296,7 @@ Rational ClassBound::NormFactor() const {
 }
 
 Rational ClassBound::ErrorBeforeStore(const ElementFacts& facts) {
-  if (facts.terms == 0 || exact_sum_) return 0;
+  if ((facts.terms == 0 && !relative_to_norm()) || exact_sum_) return 0;
   if (ExactByGrid(facts.abs_sum.ToDouble())) return 0;
   const Coefficients& c = CoefficientsFor(facts.terms);
   const Rational abs_sum = ToRational(facts.abs_sum);

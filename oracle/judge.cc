@@ -141,13 +141,15 @@ void CaseJudge::JudgeElement(const JudgedRun& run, FactsEngine& engine, Element&
                   std::isfinite(element.sum.high) && std::isfinite(element.abs_sum.high) && element.abs_sum.high > 0;
   if (element.quick) {
     // The first difference may round once, the second once more; S itself is known to 2^-100.
-    const double error = std::fabs((actual - element.sum.high) - element.sum.low);
+    const double difference = (actual - element.sum.high) - element.sum.low;
+    const double error = std::fabs(difference);
     element.error = error;
     const double doubt = error * 0x1p-50 + std::fabs(element.sum.high) * 0x1p-98;
     element.error_low = std::max(0.0, error - doubt);
     element.error_high = error + doubt;
     element.gaps = GapsAt(actual, out_);
-    const bool outward = actual == 0 || (actual > 0) == (element.sum.high > actual);
+    // Where S rounds to the result as a double, its low part says on which side it lies.
+    const bool outward = actual == 0 || (actual > 0) == (difference < 0);
     element.gap_to_sum = outward ? element.gaps.outward : element.gaps.inward;
   }
   const bool written = element.bits != PoisonBits(result_dtype_);
@@ -213,7 +215,8 @@ bool CaseJudge::HoldsCorrectlyRounded(const ClassBound& bound, const Element& el
 }
 
 bool CaseJudge::Accepts(ClassBound& bound, FactsEngine& engine, Element& element) {
-  if (element.terms == 0 && element.census == 0) return element.actual == 0;
+  // A transform mixes the other elements of its channels into one without terms.
+  if (element.terms == 0 && element.census == 0 && !bound.relative_to_norm()) return element.actual == 0;
   if (const auto special = AcceptsSpecial(element)) return *special;
   if (const auto quick = AcceptsQuickly(bound, element)) return *quick;
   if (HoldsCorrectlyRounded(bound, element) && CorrectlyRounded(element)) return true;
@@ -348,7 +351,7 @@ void CaseJudge::Finish(CaseVerdict& verdict) const {
   } else if (statistics.elements == 0) {
     verdict.outcome = Outcome::kBlind;
     verdict.reason = "the result has no elements";
-  } else if (statistics.forced == 0 && statistics.covered_terms == 0) {
+  } else if ((statistics.forced == 0 || bound_.relative_to_norm()) && statistics.covered_terms == 0) {
     verdict.outcome = Outcome::kBlind;
     verdict.reason = "class " + Format(judging_.accuracy_class) + " could lose any single term of this data unseen";
   } else {

@@ -52,6 +52,32 @@ TEST(Bound, DepthFactorIsAboveThePower) {
   EXPECT_EQ(compared, 11);
 }
 
+// A transform leaves rounding errors of other pixels in an element that has no term; a channel of zeros leaves none.
+TEST(Bound, TransformsMayLeaveErrorsWhereThereIsNoTerm) {
+  const std::string problem = "n1_i4x4_c1_k3x3_o1_same_f32";
+  for (const char* const name : {"channel:fft", "channel:winograd_f3x3_2x2", "tensor:strassen"}) {
+    ElementFacts facts = FactsOf({});
+    EXPECT_FALSE(Allow(problem, name, facts).Contains(0x1p-40, DType::kFloat32)) << name;
+    facts.norm = 1;
+    EXPECT_TRUE(Allow(problem, name, facts).Contains(0x1p-40, DType::kFloat32)) << name;
+    EXPECT_FALSE(Allow(problem, name, facts).Contains(1, DType::kFloat32)) << name;
+  }
+  EXPECT_FALSE(Allow(problem, "order", FactsOf({})).Contains(0x1p-40, DType::kFloat32));
+}
+
+// Dot2 in float32 keeps 2^24 + 1 and 2^-30 apart no better than its bound says, whatever a double could.
+TEST(Bound, CompensatedSumsAreExactOnTheResultsGridOnly) {
+  TensorScan scan;
+  scan.max_abs = 0x1p20;
+  scan.min_abs = 1;
+  scan.lowest_bit = 0;
+  scan.max_significant_bits = 21;
+  ClassBound wide(ProblemOf("n1_i64x64_c1_k1x1_o1_valid_f32"), ClassOf("wide"), {});
+  wide.SetData(scan, scan);
+  EXPECT_TRUE(wide.ExactByGrid(0x1p24));
+  EXPECT_FALSE(wide.ExactByGrid(0x1p25));
+}
+
 TEST(Bound, OrderIsLinearForLongSums) {
   // (2n - 1)u takes over where n*u is large.
   ClassBound bound(ProblemOf("n1_i64x64_c1_k1x1_o1_valid_bf16"), ClassOf("order"), {});

@@ -41,7 +41,10 @@ double SumImage(const Call& call, const Tap& tap, std::int64_t n) {
       if (!from) continue;
       const double x = call.input[static_cast<std::size_t>(*from)];
       const double dy = call.out_backprop[static_cast<std::size_t>(call.problem.OutBackpropOffset(n, oh, ow, tap.oc))];
-      if (call.recipe.product_counts(x, dy)) sum = call.recipe.add_product(call.problem, sum, x * dy);
+      if (!call.recipe.product_counts(x, dy)) continue;
+      for (int times = call.recipe.times(call.problem, tap, position); times > 0; --times) {
+        sum = call.recipe.add_product(call.problem, sum, x * dy);
+      }
     }
   }
   return sum;
@@ -105,6 +108,7 @@ std::int64_t InputChannel(const Problem& problem, const Tap& tap) {
 }
 
 bool EveryTermCounts(const Problem&, const Tap&, const Position&) { return true; }
+int AddOnce(const Problem&, const Tap&, const Position&) { return 1; }
 
 std::optional<std::int64_t> Read(const Problem& problem, const Pixel& pixel, const Position&) {
   if (!InsideImage(problem, pixel)) return std::nullopt;

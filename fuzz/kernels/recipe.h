@@ -40,6 +40,8 @@ namespace right {
 void KeepGeometry(const Problem& problem, Geometry& geometry);
 std::int64_t InputChannel(const Problem& problem, const Tap& tap);
 bool EveryTermCounts(const Problem& problem, const Tap& tap, const Position& position);
+/// How often a term that counts is added.
+int AddOnce(const Problem& problem, const Tap& tap, const Position& position);
 /// Offset of the input element, or nothing in the padding.
 std::optional<std::int64_t> Read(const Problem& problem, const Pixel& pixel, const Position& position);
 /// Row-major in the geometry's own filter extents; nothing beyond the end of the result.
@@ -58,6 +60,7 @@ struct Recipe {
   decltype(&right::KeepGeometry) geometry = right::KeepGeometry;
   decltype(&right::InputChannel) input_channel = right::InputChannel;
   decltype(&right::EveryTermCounts) counts = right::EveryTermCounts;
+  decltype(&right::AddOnce) times = right::AddOnce;
   decltype(&right::Read) read = right::Read;
   decltype(&right::Write) write = right::Write;
   // Arithmetic, in doubles. An image's products are added up first, then the images' sums.

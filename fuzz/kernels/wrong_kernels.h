@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/candidate.h"
+#include "core/dtype.h"
 
 namespace wgrad::fuzz {
 
@@ -20,6 +22,12 @@ enum class FaultFamily {
   kArguments,   // no fault but a rule of the operator that is not checked
 };
 
+/// Where a wrong kernel must fail: a fault of rounding is one in some dtypes and under some classes only.
+struct Setting {
+  std::optional<DType> dtype = {};  // of operands and result; nothing: as the suite has them
+  std::string class_text = {};      // empty: the default
+};
+
 /// One wrong kernel, as a listing shows it.
 struct WrongKernel {
   std::string name;         // "dilation_ignored"
@@ -27,6 +35,7 @@ struct WrongKernel {
   std::string description;  // the fault in a sentence
   std::string source;       // where it was reported; empty where it is our own
   FaultFamily family = FaultFamily::kControl;
+  std::vector<Setting> fails_in = {{}};  // the suite `traps` must kill it in each, by itself
 };
 
 /// All of them, the control "none" first.

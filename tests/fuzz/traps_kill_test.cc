@@ -16,25 +16,6 @@ using oracle::Outcome;
 
 bool IsNarrow(DType dtype) { return SizeOf(dtype) == 2; }
 
-// A numeric fault is one in some dtypes and under some classes only.
-struct Setting {
-  std::optional<DType> dtype = {};  // of all problems; nothing: as the suite has them
-  std::string class_text = {};      // empty: the default
-};
-
-// Where `name` must fail, each setting by itself.
-std::vector<Setting> SettingsOf(const std::string& name) {
-  static const std::map<std::string, std::vector<Setting>> settings = {
-      {"narrow_accumulator", {{DType::kFloat16}, {DType::kBFloat16}, {DType::kFloat32}, {DType::kFloat64}}},
-      {"narrow_partials", {{DType::kFloat16}, {DType::kBFloat16}}},
-      {"half_through_bfloat16", {{DType::kFloat16}}},
-      {"tf32_inputs", {{DType::kFloat32}}},
-      {"truncating_store", {{DType::kFloat16, "wide"}, {DType::kBFloat16, "wide"}}},
-  };
-  const auto found = settings.find(name);
-  return found == settings.end() ? std::vector<Setting>{{}} : found->second;
-}
-
 oracle::Judging JudgingOf(const Problem& problem, const Setting& setting, const Candidate& candidate) {
   oracle::JudgingChoice choice;
   if (!setting.class_text.empty()) choice.any = oracle::ParseClass(setting.class_text).value();
@@ -68,7 +49,7 @@ std::optional<CaseVerdict> FirstFailure(const std::string& name, const Setting& 
 }
 
 bool FailsInAllSettings(const WrongKernel& kernel) {
-  for (const Setting& setting : SettingsOf(kernel.name)) {
+  for (const Setting& setting : kernel.fails_in) {
     const std::optional<CaseVerdict> failure = FirstFailure(kernel.name, setting);
     const std::string dtype(setting.dtype ? NameOf(*setting.dtype) : "the dtypes of the suite");
     EXPECT_TRUE(failure.has_value()) << kernel.name << " survives in " << dtype << ": " << kernel.description;
